@@ -1,16 +1,16 @@
-//! Which integers are evidently equal, and which indices are evidently in range? One judgement,
-//! which `normalize` asks before it leaves a check out, the optimizer before it drops one, and
-//! [`crate::check()`] at every access of an array: what one believes the others believe.
+//! Proofs that integers are equal, and that indices are in range. `normalize` asks before it leaves
+//! a check out, the optimizer before it drops one, and [`crate::check()`] at every access of an
+//! array: all believe the same.
 //!
 //! Integers of the language wrap; proofs are about unbounded integers. The polynomial of a variable
-//! is equal to its value modulo 2⁶⁴. It is
-//! *exact*, equal without a modulus, where the ranges of its variables do not let it wrap; only exact polynomials take part in
-//! inequalities. Ranges come from constants, from sizes, from loops, and from what has been
-//! checked. A variable whose polynomial is not exact still stands for itself.
+//! is equal to its value modulo 2⁶⁴. It is *exact*, equal without a modulus, if the ranges of its
+//! variables do not let it wrap; only exact polynomials take part in inequalities. Ranges come from
+//! constants, from sizes, from loops, and from checks. A variable whose polynomial is not exact
+//! still stands for itself.
 //!
-//! What holds wherever a variable is in scope ([`Bounds`]) is kept apart from what holds in a block
-//! ([`Frame`]: dominating checks, the conditions of branches, ranges of loops). Every proof has a
-//! budget, so a question costs no more than a constant.
+//! The facts that hold wherever a variable is in scope ([`Bounds`]) are kept apart from the facts
+//! of a block ([`Frame`]: dominating checks, the conditions of branches, ranges of loops). Every
+//! proof has a budget, so a question costs no more than a constant.
 
 use std::cell::RefCell;
 
@@ -27,19 +27,19 @@ pub use frames::{Frame, Frames};
 pub use known::Known;
 use proof::Proof;
 
-/// No axis of an argument has more elements: then products of two sizes do not wrap. Whoever calls
-/// a compiled function checks it.
+/// The longest axis of an argument: products of two sizes then do not wrap. The caller of a
+/// compiled function checks it.
 pub const LONGEST_AXIS: i64 = i32::MAX as i64;
 
-/// No loop runs more often than this: counting so far takes more than a hundred years.
+/// The most iterations of a loop: counting so far takes more than a hundred years.
 const LONGEST_LOOP: i128 = 1 << 62;
-/// How deep the range of a result is derived from those of operands.
+/// The depth to which the range of a result is derived from those of operands.
 const OPERANDS: usize = 2;
-/// How many inequalities about one variable are tried, the newest first.
+/// The most inequalities tried for one variable, the newest first.
 const TRIED: usize = 8;
-/// Coefficients beyond are not reasoned with, so that those of a proof do not overflow.
+/// The largest coefficient in a proof, so that none overflows.
 const TAME: i128 = 1 << 60;
-/// How many comparisons one condition may consist of.
+/// The most comparisons in one condition.
 const CONJUNCTS: usize = 64;
 
 /// Both inclusive.
@@ -47,24 +47,24 @@ type Range = (i128, i128);
 
 const ANY: Range = (i64::MIN as i128, i64::MAX as i128);
 
-/// What holds wherever the variables are in scope: what they are computed from.
+/// The facts that hold wherever the variables are in scope: their definitions.
 #[derive(Clone, Debug, Default)]
 pub struct Bounds {
     /// Equal to the variable modulo 2⁶⁴.
     polys: HashMap<Var, Poly>,
     /// The first variable with this polynomial.
     whole: HashMap<Poly, Var>,
-    /// What computes a truth value.
+    /// The operation that computes a truth value.
     truths: HashMap<Var, (Prim, Vec<Atom>)>,
     ranges: HashMap<Var, Range>,
-    /// What computes an integer, where that is no polynomial.
+    /// The operation that computes an integer, if that is no polynomial.
     computed: HashMap<Var, (Prim, Vec<Atom>)>,
-    /// The first variable that an operation or a read gave: the same again is the same value.
+    /// The first variable with an operation or a read: equal operands give equal values.
     operations: HashMap<(Prim, Vec<Poly>), Var>,
     reads: HashMap<(Var, Vec<Poly>), Var>,
 }
 
-/// Something to be learned.
+/// A fact to be learned.
 enum Fact {
     AtLeastZero(Poly),
     Equal(Var, Poly, bool),
@@ -80,7 +80,7 @@ pub enum Comparison {
     Equal(Atom, Atom),
     /// `a ≠ b`
     Differ(Atom, Atom),
-    /// What cannot be.
+    /// A contradiction.
     Never,
 }
 
@@ -123,8 +123,8 @@ impl Bounds {
         }
     }
 
-    /// As `define`, and the same operation on the same operands is the same value. Not where
-    /// polynomials are written as code: the first variable need not be in scope.
+    /// [`Bounds::define`], where the same operation on the same operands is the same value. Not for
+    /// polynomials that become code: the first variable need not be in scope.
     pub fn define_once(&mut self, var: Var, op: Prim, args: &[Atom]) {
         self.define(var, op, args);
         let named = |a: &Atom| !matches!(a, Atom::Lit(Scalar::Real(_) | Scalar::Bool(_)));
@@ -143,7 +143,7 @@ impl Bounds {
         self.polys.insert(var, Poly::var(first));
     }
 
-    /// `if cond { then } else { otherwise }` gives a truth value that may be a connective.
+    /// `var = if cond { then } else { otherwise }`, a truth value that may be a connective.
     pub fn connect(&mut self, var: Var, cond: Atom, then: Atom, otherwise: Atom) {
         if otherwise == Atom::bool(false) {
             self.truths.insert(var, (Prim::And, vec![cond, then]));
@@ -203,7 +203,7 @@ fn difference(a: &Poly, b: &Poly, gap: i64) -> Poly {
     if gap == 0 { difference } else { difference.plus(&Poly::constant(gap), -1) }
 }
 
-/// Whether it is short enough to be worth keeping. A longer one is a variable of its own.
+/// Whether a polynomial is short enough to be kept. A longer one becomes a variable of its own.
 fn is_small(poly: &Poly) -> bool {
     poly.terms().len() <= 24 && poly.degree() <= 4
 }
@@ -230,8 +230,8 @@ fn multiplied(a: Range, b: Range) -> Option<Range> {
     Some((corners.into_iter().min()?, corners.into_iter().max()?))
 }
 
-/// The least and the greatest value of a polynomial of variables with these ranges; none beyond 128
-/// bits.
+/// The least and the greatest value of a polynomial of variables with these ranges; `None` beyond
+/// 128 bits.
 fn interval(poly: &Poly, mut range: impl FnMut(Var) -> Range) -> Option<Range> {
     let mut sum: Range = (0, 0);
     for (monomial, k) in poly.terms() {
@@ -247,20 +247,20 @@ fn interval(poly: &Poly, mut range: impl FnMut(Var) -> Range) -> Option<Range> {
 /// A place in the program, with the facts there.
 #[derive(Clone, Copy, Debug)]
 pub struct Place<'a> {
-    /// What holds everywhere.
+    /// The facts that hold everywhere.
     bounds: &'a Bounds,
     /// The facts of the blocks around.
     frames: &'a Frames,
-    /// How many of them are around, the outermost first.
+    /// The number of blocks around the place, the outermost first.
     level: usize,
     /// Suppositions of a proof, newest last.
     supposed: &'a [&'a Frame],
-    /// Ranges that were asked for here.
+    /// The ranges computed here so far.
     ranges: &'a RefCell<HashMap<Var, Range>>,
 }
 
 impl Place<'_> {
-    /// Does no run come here?
+    /// Whether no run reaches this place.
     pub fn is_unreachable(&self) -> bool {
         self.frames.is_unreachable(self.level) || self.supposed.iter().any(|f| f.unreachable)
     }
@@ -274,7 +274,7 @@ impl Place<'_> {
         range
     }
 
-    /// The range of a variable; with what its operands allow here, to a depth.
+    /// The range of a variable, derived from those of its operands to a depth.
     fn range_within(&self, var: Var, depth: usize) -> Range {
         if depth == OPERANDS { self.range(var) } else { self.derived_range(var, depth) }
     }
@@ -290,7 +290,7 @@ impl Place<'_> {
         }
     }
 
-    /// The least and the greatest value that the ranges of the variables allow; none beyond 128
+    /// The least and the greatest value that the ranges of the variables allow; `None` beyond 128
     /// bits.
     fn interval(&self, poly: &Poly) -> Option<Range> {
         self.interval_within(poly, OPERANDS)
@@ -321,7 +321,7 @@ impl Place<'_> {
         }
     }
 
-    /// The variable that stands for the value of a variable where its polynomial is not exact.
+    /// The variable that stands for a value whose polynomial is not exact.
     fn itself(&self, var: Var) -> Var {
         match self.bounds.polys.get(&var) {
             None => var,
@@ -356,7 +356,7 @@ impl Place<'_> {
         poly
     }
 
-    /// Is the value, which is in the range, that of the polynomial, and not just modulo 2⁶⁴?
+    /// Whether the value, which is in the range, equals the polynomial without a modulus.
     fn is_exact(&self, poly: &Poly, range: Range) -> bool {
         const WRAP: i128 = 1 << 64;
         self.interval(poly).is_some_and(|(lo, hi)| hi < range.0 + WRAP && lo > range.1 - WRAP)
@@ -372,7 +372,7 @@ impl Place<'_> {
         self.substituted(raw, true)
     }
 
-    /// As `form`, but what the atom is computed from is not looked into.
+    /// As `form`, but without the definition of the atom.
     fn opaque(&self, atom: Atom) -> Poly {
         match atom {
             Atom::Lit(_) => self.bounds.raw(atom),
@@ -380,7 +380,7 @@ impl Place<'_> {
         }
     }
 
-    /// Are the two sizes known to be equal?
+    /// Whether the two sizes are known to be equal.
     pub fn equal(&self, a: Atom, b: Atom) -> bool {
         a == b
             || self.modulo(self.bounds.raw(a)) == self.modulo(self.bounds.raw(b))
@@ -389,7 +389,7 @@ impl Place<'_> {
             || self.is_unreachable()
     }
 
-    /// The operand that a maximum is, where one is known to be the larger one.
+    /// The operand that a maximum equals, if one is known to be the larger one.
     fn larger(&self, atom: Atom) -> Option<Atom> {
         let (op, args) = self.bounds.computed.get(&self.itself(atom.as_var()?))?;
         let ([a, b], Prim::MaxInt) = (&args[..], op) else { return None };
@@ -397,9 +397,9 @@ impl Place<'_> {
         is_larger(*a, *b).or_else(|| is_larger(*b, *a))
     }
 
-    /// Is `a ≥ b + gap` known?
+    /// Whether `a ≥ b + gap` is known.
     pub fn at_least(&self, a: Atom, b: Atom, gap: i64) -> bool {
-        // What has been checked about the very same values is found at once.
+        // Facts about the very same values are found at once.
         let opaque = (self.opaque(a), self.opaque(b));
         let by_definitions = || {
             let looked_into = (self.form(a), self.form(b));
@@ -408,7 +408,7 @@ impl Place<'_> {
         self.exceeds(&opaque.0, &opaque.1, gap) || by_definitions() || self.is_unreachable()
     }
 
-    /// Is `0 ≤ index < size` known?
+    /// Whether `0 ≤ index < size` is known.
     pub fn in_range(&self, index: Atom, size: Atom) -> bool {
         let (zero, one) = (Atom::int(0), 1);
         if self.at_least(index, zero, 0) && self.at_least(size, index, one) {
@@ -456,7 +456,7 @@ impl Place<'_> {
         }
     }
 
-    /// The range of what an operation gives, by those of its operands.
+    /// The range of a result, from those of the operands.
     fn result_range(&self, op: Prim, args: &[Atom], depth: usize) -> Range {
         let range = |k: usize| self.range_of_within(args[k], depth);
         match op {
@@ -484,7 +484,7 @@ impl Place<'_> {
         }
     }
 
-    /// The only value that the ranges of the operands leave to what an operation gives.
+    /// The result of an operation, if the ranges of the operands leave only one value.
     pub fn constant(&self, op: Prim, args: &[Atom]) -> Option<i64> {
         let (least, most) = self.result_range(op, args, OPERANDS);
         (least == most).then_some(least)?.try_into().ok()
@@ -498,8 +498,8 @@ impl Place<'_> {
         quotient.then(|| (self.form(dividend), self.form(divisor)))
     }
 
-    /// The two integers of which a variable is one, and the condition that decides, if one is
-    /// computed.
+    /// The two integers of which a variable is one, and the condition that selects, if there is
+    /// one.
     fn cases(&self, var: Var) -> Option<(Option<Atom>, [Poly; 2])> {
         let (op, args) = self.bounds.computed.get(&var)?;
         let (cond, cases) = match (op, &args[..]) {
@@ -510,8 +510,7 @@ impl Place<'_> {
         Some((cond, cases.map(|case| self.form(case))))
     }
 
-    /// What is never negative of what a variable is computed from: its distances from other
-    /// integers.
+    /// The distances between a result and other integers that are never negative.
     fn distances(&self, var: Var, op: Prim, args: &[Atom]) -> Vec<Poly> {
         let own = || Poly::var(self.itself(var));
         let below = |a: Atom| self.form(a).plus(&own(), -1);
@@ -540,16 +539,16 @@ impl Place<'_> {
     }
 }
 
-/// What is to be added to the innermost frame.
+/// Facts to be added to the innermost frame.
 pub struct Learned(Vec<Fact>, Vec<(Var, Range)>);
 
 impl Place<'_> {
-    /// What a comparison says here.
+    /// The facts that a comparison implies here.
     pub fn learned(&self, comparison: Comparison) -> Learned {
         self.with_ranges(self.facts(comparison))
     }
 
-    /// What the operation says of its result here.
+    /// The facts that an operation implies of its result here.
     pub fn learned_of(&self, var: Var, op: Prim, args: &[Atom]) -> Learned {
         let facts = self.distances(var, op, args);
         let mut learned = self.with_ranges(facts.into_iter().map(Fact::AtLeastZero).collect());
@@ -572,7 +571,7 @@ impl Place<'_> {
             learned.1.extend(more.1);
         };
         also(Comparison::AtLeast(extent, Atom::int(1), 0));
-        // If it is a product of sizes, none of them is 0.
+        // If the extent is a product of sizes, none of them is 0.
         let whole = self.modulo(self.bounds.raw(extent));
         let mut terms = whole.terms();
         if let (Some((factors, _)), None) = (terms.next(), terms.next())
@@ -581,7 +580,7 @@ impl Place<'_> {
             let sizes = factors.iter().filter(|size| self.range(**size).0 >= 0);
             sizes.for_each(|size| also(Comparison::AtLeast((*size).into(), Atom::int(1), 0)));
         }
-        // The loop runs, so the extent is not the operand that is not positive.
+        // The loop runs, so the extent is the operand that may be positive.
         let computed = extent.as_var().and_then(|v| self.bounds.computed.get(&self.itself(v)));
         if let Some((Prim::MaxInt, args)) = computed {
             for (operand, other) in [(args[0], args[1]), (args[1], args[0])] {

@@ -11,7 +11,7 @@ use crate::{Atom, Block, Exp, NAMELESS, Names, Op, Param, Stm, Ty, Var};
 pub struct Builder<'a> {
     /// The supply of variables.
     pub names: &'a mut Names,
-    /// What has been appended.
+    /// The statements so far.
     pub stms: Vec<Stm>,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Builder<'a> {
         Block { stms: self.stms, results }
     }
 
-    /// A nested block, built by `fill`, which gives the results. It is not appended.
+    /// A nested block, built by `fill`, which returns the results. It is not appended.
     pub fn block(&mut self, fill: impl FnOnce(&mut Builder) -> Vec<Atom>) -> Block {
         let mut inner = Builder::new(self.names);
         let results = fill(&mut inner);
@@ -59,7 +59,7 @@ impl<'a> Builder<'a> {
         self.bind(NAMELESS, Ty::scalar(op.result()), Op::Prim(op, args.into()))
     }
 
-    /// `x[index]`, of the given type of `x`.
+    /// `x[index]`, for an `x` of this type.
     pub fn index(&mut self, x: Var, ty: &Ty, index: Vec<Atom>) -> Atom {
         if index.is_empty() {
             return Atom::Var(x);

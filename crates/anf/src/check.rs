@@ -7,12 +7,12 @@
 //! * Where sizes must be equal they are the same atom, or equal as polynomials modulo the `Check`s
 //!   that dominate ([`crate::bounds`]).
 //! * Every index is evidently in range where it is used: by the ranges of loops, the conditions
-//!   around, and the `Check`s that dominate ([`crate::bounds`]). So a pass that moves an access
-//!   before its check, or drops a check that is needed, is found out here.
+//!   around, and the `Check`s that dominate ([`crate::bounds`]). So the checker finds a pass that
+//!   moves an access before its check, or drops a check that is needed.
 //! * Accumulators are linear: mentioned by `Accumulate`, `Call` and `Freeze` only, frozen exactly
-//!   once, in the block that made them, after all additions; those that a function is given, and
-//!   cells, are never frozen.
-//! * The library is well formed, and calls and nodes are as it says ([`library`]).
+//!   once, in the block that made them, after all additions; accumulators of a caller, and cells,
+//!   are never frozen.
+//! * The library is well formed, and calls and nodes agree with it ([`library`]).
 
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy};
 
@@ -41,8 +41,8 @@ pub fn check_callee(function: &Function, library: &Library) -> Result<(), String
     Checker::new(function, library).callee()
 }
 
-/// Does the entry of a program take and give arrays and scalars only, as engines do? Where it
-/// becomes source, it may take and give handles.
+/// Checks that the entry of a program takes and gives arrays and scalars only, as engines do. An
+/// entry that becomes source may take and give handles.
 pub fn check_entry(function: &Function) -> Result<(), String> {
     let handles = |ty: &Ty| ty.elem.node().is_some();
     if function.params.iter().map(|p| &p.ty).chain(&function.results).any(handles) {
@@ -51,12 +51,12 @@ pub fn check_entry(function: &Function) -> Result<(), String> {
     Ok(())
 }
 
-/// What a variable in scope is.
+/// A variable in scope.
 #[derive(Clone)]
 enum Entry {
     Value(Ty),
-    /// An accumulator, made in the block of the given number; in none if it is a parameter or a
-    /// cell, which are never frozen.
+    /// An accumulator, and the number of the block that made it: `None` for a parameter or a cell,
+    /// which are never frozen.
     Accumulator {
         ty: Ty,
         block: Option<usize>,
@@ -67,14 +67,14 @@ enum Entry {
 struct Checker<'a> {
     function: &'a Function,
     library: &'a Library,
-    /// By variable; none where it is not in scope.
+    /// By variable; `None` where it is not in scope.
     scope: Vec<Option<Entry>>,
-    /// By variable: has it been bound anywhere?
+    /// By variable: whether it has been bound anywhere.
     bound: Vec<bool>,
     /// Variables in scope, innermost last.
     stack: Vec<Var>,
     known: Known,
-    /// Nothing need be evident, because kernels hide the statements that made it so.
+    /// Whether nothing need be evident, because kernels hide the statements that made it so.
     is_scheduled: bool,
     blocks: usize,
 }
@@ -163,7 +163,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// Runs `inside` in a scope of its own: what it binds and learns is forgotten.
+    /// Runs `inside` in a scope of its own: its bindings and facts are forgotten.
     fn scoped<T>(&mut self, inside: impl FnOnce(&mut Self) -> Check<T>) -> Check<T> {
         let (depth, mark) = (self.stack.len(), self.known.mark());
         let result = inside(self)?;
@@ -207,7 +207,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// What is shown is data: no handles, no accumulators.
+    /// An inspected value is data: no handle, no accumulator.
     fn inspected(&self, atom: Atom) -> Check {
         let Atom::Var(var) = atom else { return Ok(()) };
         match self.var_ty(var)?.elem.node() {
@@ -273,7 +273,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// The atom has the type; null has that of every handle.
+    /// The atom has the type; null has every handle type.
     fn fits(&mut self, what: &str, atom: Atom, ty: &Ty) -> Check {
         if atom.as_lit().is_some_and(|value| is_null(value, ty.elem)) && ty.dims.is_empty() {
             return Ok(());
@@ -282,7 +282,7 @@ impl<'a> Checker<'a> {
         self.same_ty(what, &found, ty)
     }
 
-    /// There are sums of such elements.
+    /// Elements of this type can be summed.
     fn sums(&self, elem: Elem) -> Check {
         match elem {
             Elem::Scalar(ScalarTy::Real | ScalarTy::Int) => Ok(()),
@@ -495,7 +495,7 @@ impl<'a> Checker<'a> {
         self.bind_values(&stm.binds)
     }
 
-    /// The type of what an out gives; it is in scope before the `for`.
+    /// Checks the type of an out, which is in scope before the `for`.
     fn out(&mut self, out: Out, bind: &Param, extent: Atom) -> Check {
         self.well_formed(&bind.ty)?;
         match out {
@@ -648,7 +648,7 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// The type of what one iteration gives to an out.
+/// The type of an iteration's contribution to an out.
 fn element_of(out: Out, ty: &Ty) -> Ty {
     match out {
         Out::Collect => ty.indexed(1),
@@ -656,7 +656,7 @@ fn element_of(out: Out, ty: &Ty) -> Ty {
     }
 }
 
-/// Null is written as the constant 0.
+/// Whether a constant is null, which is written as 0.
 fn is_null(value: Scalar, elem: Elem) -> bool {
     elem.node().is_some() && value == Scalar::Int(0)
 }
@@ -669,7 +669,7 @@ fn reduces(op: ReduceOp, elem: Elem) -> bool {
     }
 }
 
-/// What a construct is called in messages.
+/// The name of a construct in messages.
 fn construct(exp: &Exp) -> String {
     let name = match exp {
         Exp::Op(Op::Prim(op, _)) => return format!("{op:?}"),

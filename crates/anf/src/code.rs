@@ -1,6 +1,6 @@
-//! What the evaluator runs: blocks whose operands are slots, each marked where it is the last use
-//! of an array. An array moved out at its last use is not shared, so an `Update` of it happens in
-//! place and a loop of n updates costs n, not n².
+//! The code of the evaluator: blocks whose operands are slots. The last use of an array moves it
+//! out of its slot, so that it is not shared; an `Update` of it then happens in place, and a loop
+//! of n updates costs n, not n².
 //!
 //! Blocks that do not run at the same time share slots, so a call takes few.
 
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Operand {
     Lit(Scalar),
-    /// A value that is needed again.
+    /// A value with later uses.
     Copy(usize),
     /// A value at its last use.
     Move(usize),
@@ -33,12 +33,12 @@ pub(crate) struct Code {
 pub(crate) struct Step {
     /// The slots that it fills.
     pub(crate) binds: Vec<usize>,
-    /// The sizes of what it binds, one list per bind.
+    /// The sizes of the bindings, one list per binding.
     pub(crate) dims: Vec<Vec<Operand>>,
-    /// The places in the program that what it binds comes from, or what it is applied to.
+    /// The places in the program that the bindings come from, or else an operand.
     pub(crate) spans: Vec<Span>,
     pub(crate) op: Instr,
-    /// Arrays that are not needed after it.
+    /// Arrays that are dead after it.
     pub(crate) frees: Vec<usize>,
 }
 
@@ -48,16 +48,16 @@ pub(crate) enum Driver {
     While(Code),
 }
 
-/// A placed program with what it takes.
+/// A placed program with its operands.
 #[derive(Debug)]
 pub(crate) struct Kernel {
     pub(crate) placed: Rc<Placed>,
     pub(crate) inputs: Vec<Operand>,
     pub(crate) added: Vec<usize>,
     pub(crate) when: Operand,
-    /// Whether the last output says that the others are right.
+    /// Whether the last output is the validity of the others.
     pub(crate) is_checked: bool,
-    /// Whether no binding says it.
+    /// Whether the kernel has no binding for its validity.
     pub(crate) is_total: bool,
 }
 
@@ -75,7 +75,7 @@ pub(crate) enum Instr {
         extent: Operand,
         outs: Vec<(Out, ScalarTy)>,
         body: Code,
-        /// Are the nodes that an iteration makes of no use afterwards?
+        /// Whether the nodes that an iteration makes are dead afterwards.
         releases: bool,
     },
     Loop {
@@ -123,7 +123,7 @@ pub(crate) enum Instr {
         fields: Vec<Operand>,
     },
     Tag(Operand),
-    /// Of a field or a cell: which, and what its elements are.
+    /// A field or a cell: its number, and the type of its elements.
     Field {
         of: Operand,
         tag: u32,
@@ -137,23 +137,23 @@ pub(crate) enum Instr {
     },
 }
 
-/// A function as it runs.
+/// The code of a function.
 #[derive(Debug)]
 pub(crate) struct Routine {
     pub(crate) code: Code,
-    /// How many slots a call of it takes.
+    /// The number of slots of a call.
     pub(crate) slots: usize,
     /// The slots of the parameters, and their sizes.
     pub(crate) params: Vec<(usize, Vec<Operand>)>,
-    /// The slots of the accumulators that it is given.
+    /// The slots of the accumulators of its caller.
     pub(crate) accumulators: Vec<usize>,
 }
 
-/// A program as it runs.
+/// The code of a program.
 #[derive(Debug)]
 pub(crate) struct Program {
     pub(crate) entry: Routine,
-    /// The functions of its library; none for one that is under construction.
+    /// The functions of its library; `None` for one under construction.
     pub(crate) functions: Vec<Option<Routine>>,
 }
 
@@ -194,8 +194,8 @@ fn routine(function: &Function) -> Routine {
     }
 }
 
-/// Where each variable is kept. What a statement binds has slots of its own besides those of its
-/// blocks, which take over its bindings.
+/// The slot of each variable. The bindings of a statement have other slots than its blocks; its
+/// blocks share theirs.
 struct Slots {
     of: Vec<usize>,
     next: usize,
@@ -233,20 +233,20 @@ impl Slots {
     }
 }
 
-/// Walks backwards. `live` says which variables are used later.
+/// Walks from the last statement to the first; `live` has the variables with later uses.
 struct Compiler<'a> {
     names: &'a Names,
     slots: &'a [usize],
-    /// How many loops surround the current block.
+    /// The number of loops around the current block.
     depth: u32,
-    /// How many loops surround the binding of each variable: only where that is the same can a use
-    /// be the last one.
+    /// The number of loops around the binding of each variable: only a use at the same depth can be
+    /// the last one.
     depth_of: Vec<u32>,
-    /// By variable: is it an array, and not an accumulator?
+    /// By variable: whether it is an array, and not an accumulator.
     is_array: Vec<bool>,
     live: Vec<bool>,
-    /// What has become live, in order, so that the branches of an `if` can start from the same
-    /// state.
+    /// The variables that have become live, in order, so that the branches of an `if` can start
+    /// from the same state.
     marked: Vec<usize>,
 }
 
@@ -309,7 +309,7 @@ impl Compiler<'_> {
         }
     }
 
-    /// An operand that is only looked at.
+    /// An operand that is only read.
     fn read(&mut self, atom: Atom) -> Operand {
         match atom {
             Atom::Lit(value) => Operand::Lit(value),
@@ -346,8 +346,7 @@ impl Compiler<'_> {
         Step { binds, dims, spans: self.spans(stm), op, frees }
     }
 
-    /// Where each binding comes from. A statement without bindings is blamed on what it is applied
-    /// to.
+    /// The place of each binding. A statement without bindings has the place of an operand.
     fn spans(&self, stm: &Stm) -> Vec<Span> {
         let origin = |var: Var| self.names.origin(var).unwrap_or_default();
         if stm.binds.is_empty() {
@@ -362,7 +361,7 @@ impl Compiler<'_> {
         stm.binds.iter().map(|p| origin(p.var)).collect()
     }
 
-    /// Whether it is an array that each run of the current block makes anew.
+    /// Whether a variable is an array that each run of the current block makes anew.
     fn freed_here(&self, var: usize) -> bool {
         self.is_array[var] && self.depth_of[var] == self.depth
     }
@@ -487,8 +486,8 @@ impl Compiler<'_> {
             LoopKind::For { index, extent, checkpoint: _ } => {
                 Driver::For { index: self.place(*index), extent: self.read(*extent) }
             }
-            // One loop deeper than the body, so that the condition never moves the state away: it
-            // is the result when it fails.
+            // The condition is one loop deeper than the body, so that it never moves the state
+            // away: the state is the result when the condition fails.
             LoopKind::While(cond) => {
                 self.depth += 1;
                 let cond = self.repeated(&[], cond);
@@ -499,7 +498,7 @@ impl Compiler<'_> {
     }
 }
 
-/// Do none of the values hold a node?
+/// Whether no value holds a node.
 fn releases(values: &[Param]) -> bool {
     values.iter().all(|p| p.ty.elem.node().is_none())
 }

@@ -1,19 +1,19 @@
-//! What a run of the evaluator costs: operations, elements moved, and memory.
+//! The cost of a run of the evaluator: operations, elements moved, and memory.
 //!
 //! The cost model is that of compiled code. A part of an array (`x[i]` of rank > 0) is a view and
-//! costs nothing but the elements read of it. An update is in place where the array is not needed
-//! afterwards and the program has made it itself; an update of a parameter, of a constant, of a
-//! view or of an array that is still needed copies the array. An array is freed at its last use.
+//! costs only the elements read of it. An update is in place if the array is dead afterwards and
+//! the program has made it itself; an update of a parameter, a constant, a view or a live array
+//! copies the array. An array is freed at its last use.
 //!
-//! A call and a test of a constructor are an operation on integers each; a node is written once and
-//! takes a word besides its fields, of which an array is one that it refers to.
+//! A call and a test of a constructor are one operation on integers each. A node is written once
+//! and takes a word besides its fields; an array counts as a reference of one word there.
 
 use std::cell::Cell;
 use std::rc::Rc;
 
 use lambada_prim::{Data, ScalarTy, Tensor};
 
-/// How much work a run did.
+/// The work of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Primitives, reductions and additions on reals, one per element.
@@ -22,8 +22,7 @@ pub struct Counts {
     pub ints: u64,
     /// Elements read from arrays.
     pub loads: u64,
-    /// Elements that the program writes to arrays and accumulators. Copies that an update needs are
-    /// not among them.
+    /// Elements that the program writes to arrays and accumulators, without the copies for updates.
     pub stores: u64,
     /// Bytes written to arrays and accumulators, copies included.
     pub written: u64,
@@ -36,7 +35,7 @@ pub struct Counts {
     pub peak: u64,
 }
 
-/// How much memory is and was in use.
+/// The memory in use, now and at most.
 #[derive(Debug, Default)]
 pub(crate) struct Meter {
     live: Cell<u64>,
@@ -50,7 +49,7 @@ impl Meter {
         Rc::new(Memory { bytes, meter: self.clone() })
     }
 
-    /// Memory that is given back by [`Meter::release`].
+    /// Memory to be returned by [`Meter::release`].
     pub(crate) fn claim(&self, bytes: u64) {
         self.live.set(self.live.get() + bytes);
         self.allocated.set(self.allocated.get() + bytes);
@@ -75,7 +74,7 @@ impl Meter {
     }
 }
 
-/// The memory of one array; it is given back when nothing refers to it.
+/// The memory of one array, returned when nothing refers to it.
 #[derive(Debug)]
 pub(crate) struct Memory {
     bytes: u64,
@@ -92,7 +91,7 @@ impl Drop for Memory {
 #[derive(Clone, Debug)]
 pub(crate) struct Array {
     pub(crate) tensor: Rc<Tensor>,
-    /// None where the memory belongs to another array, to the caller or to the program text.
+    /// `None` if the memory belongs to another array, to the caller or to the program text.
     pub(crate) memory: Option<Rc<Memory>>,
 }
 
@@ -102,13 +101,13 @@ impl Array {
         Array { tensor, memory: None }
     }
 
-    /// Whether it may be changed, since nothing else refers to it.
+    /// Whether it may be changed, because nothing else refers to it.
     pub(crate) fn is_unshared(&self) -> bool {
         self.memory.is_some() && Rc::strong_count(&self.tensor) == 1
     }
 }
 
-/// How many bytes an element takes in memory.
+/// Bytes of an element in memory.
 pub(crate) fn width(elem: ScalarTy) -> u64 {
     match elem {
         ScalarTy::Real | ScalarTy::Int => 8,
@@ -116,7 +115,7 @@ pub(crate) fn width(elem: ScalarTy) -> u64 {
     }
 }
 
-/// How many bytes the elements take in memory.
+/// Bytes of the elements in memory.
 pub(crate) fn bytes(data: &Data) -> u64 {
     data.len() as u64 * width(data.ty())
 }

@@ -1,15 +1,15 @@
-//! What statements do besides computing what they bind, and whose memory they take over: the one
-//! place that says it of each construct.
+//! The effects of all constructs besides their bindings, and the memory that they take over, in one
+//! place.
 
 use std::collections::HashSet;
 
 use crate::{Atom, Block, Exp, LoopKind, Nest, Op, Scheduled, Stm, Var};
 
-/// What a construct without blocks does besides computing what it binds.
+/// The effect of a construct without blocks, besides its bindings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// Nothing: it may run wherever its operands are in scope and its indices in range, twice, or
-    /// not at all.
+    /// None: it may run wherever its operands are in scope and its indices in range, twice, or not
+    /// at all.
     None,
     /// It makes an accumulator, which it binds.
     Makes,
@@ -19,11 +19,11 @@ pub enum Effect {
     Freezes(Var),
     /// It fails unless its condition holds.
     Fails,
-    /// It shows values to whoever runs the program. It stays among what may fail: it runs as often
-    /// as the program says, in the order of the text, before and after the same checks.
+    /// It shows values to the user. It keeps its place among statements that may fail: it runs as
+    /// often as the program says, in the order of the text, before and after the same checks.
     Inspects,
-    /// It calls a function, which may fail, inspect, not end, add to the accumulators that it is
-    /// given and to cells of nodes, and read such cells.
+    /// It calls a function, which may fail, inspect, not end, add to its accumulators and to cells
+    /// of nodes, and read such cells.
     Calls,
     /// It makes a node with cells, which it binds.
     MakesCells,
@@ -34,7 +34,7 @@ pub enum Effect {
 }
 
 impl Op {
-    /// What it does besides computing what it binds.
+    /// Its effect besides its bindings.
     pub fn effect(&self) -> Effect {
         match self {
             Op::Prim(..)
@@ -60,8 +60,8 @@ impl Op {
         }
     }
 
-    /// The array or accumulator of which it reads or writes a part, and where: the indices that
-    /// must be in range.
+    /// The array or accumulator of which it reads or writes a part, and the indices, which must be
+    /// in range.
     pub fn access(&self) -> Option<(Var, &[Atom])> {
         match self {
             Op::Index(x, index)
@@ -113,7 +113,7 @@ impl Op {
 }
 
 impl Nest {
-    /// May it run its blocks without end? Of a `while` that is not known.
+    /// Whether it may run its blocks without end, as any `while` may.
     pub fn is_unbounded(&self) -> bool {
         match self {
             Nest::Loop { kind: LoopKind::While(_), .. } => true,
@@ -123,7 +123,7 @@ impl Nest {
         }
     }
 
-    /// May its blocks run more than once?
+    /// Whether its blocks may run more than once.
     pub fn repeats(&self) -> bool {
         match self {
             Nest::For { .. } | Nest::Loop { .. } => true,
@@ -131,7 +131,7 @@ impl Nest {
         }
     }
 
-    /// How often it runs its body, where that is known when it begins.
+    /// Trip count, if known on entry.
     pub fn extent(&self) -> Option<Atom> {
         match self {
             Nest::For { extent, .. } | Nest::Loop { kind: LoopKind::For { extent, .. }, .. } => {
@@ -141,8 +141,7 @@ impl Nest {
         }
     }
 
-    /// Where the memory of the `k`-th result may come from: the arrays that it may be built in
-    /// place of.
+    /// The arrays in whose memory the `k`-th result may be built.
     fn sources(&self, k: usize) -> Vec<Atom> {
         match self {
             Nest::For { .. } => Vec::new(),
@@ -153,7 +152,7 @@ impl Nest {
 }
 
 impl Exp {
-    /// What the expression does itself, its blocks aside.
+    /// The effect of the expression itself, its blocks aside.
     pub fn effect(&self) -> Effect {
         match self {
             Exp::Op(op) => op.effect(),
@@ -177,7 +176,7 @@ impl Exp {
         }
     }
 
-    /// How often it runs its body, where that is known when it begins.
+    /// Trip count, if known on entry.
     pub fn extent(&self) -> Option<Atom> {
         match self {
             Exp::Op(_) => None,
@@ -185,9 +184,9 @@ impl Exp {
         }
     }
 
-    /// Calls `f` on the arrays that the expression takes over, its blocks aside: it writes to their
-    /// memory, if they are not needed afterwards. A pass that moves a read of such an array behind
-    /// the expression makes it copy the array.
+    /// Calls `f` on the arrays whose memory the expression takes over if they are dead afterwards,
+    /// its blocks aside. A pass that moves a read of such an array behind the expression makes it
+    /// copy the array.
     pub fn consumed(&self, f: &mut dyn FnMut(Var)) {
         match self {
             // An accumulator is no array that others read.
@@ -199,8 +198,8 @@ impl Exp {
         }
     }
 
-    /// The arrays and accumulators that the `k`-th result may be built in place of, if nothing
-    /// needs them afterwards.
+    /// The arrays and accumulators in whose memory the `k`-th result may be built, if they are dead
+    /// afterwards.
     pub fn sources(&self, k: usize) -> Vec<Atom> {
         match self {
             Exp::Op(op) => op.takes_over().into_iter().collect(),
@@ -210,24 +209,24 @@ impl Exp {
 }
 
 impl Stm {
-    /// Does running it perhaps fail, or is it seen by whoever runs the program?
+    /// Whether it may fail, or shows values to the user.
     pub fn may_fail(&self) -> bool {
         self.any(&mut |stm| {
             matches!(stm.exp.effect(), Effect::Fails | Effect::Inspects | Effect::Calls)
         })
     }
 
-    /// Does running it perhaps not end?
+    /// Whether it may not end.
     pub fn may_not_end(&self) -> bool {
         self.any(&mut |stm| stm.exp.is_unbounded() || stm.exp.effect() == Effect::Calls)
     }
 
-    /// May what stands after it never run, since it fails or does not end?
+    /// Whether later statements may never run, because it fails or does not end.
     pub fn may_not_return(&self) -> bool {
         self.may_fail() || self.may_not_end()
     }
 
-    /// The accumulators of others that it adds to.
+    /// The outer accumulators that it adds to.
     pub fn additions(&self) -> HashSet<Var> {
         let mut found = HashSet::new();
         self.collect_additions(&mut found);
@@ -247,17 +246,17 @@ impl Stm {
         }
     }
 
-    /// Does it add to an accumulator that it has not made itself, or to a cell?
+    /// Whether it adds to an outer accumulator, or to a cell.
     pub fn adds(&self) -> bool {
         !self.additions().is_empty() || self.touches_cells()
     }
 
-    /// Does it show values? What functions do that it calls is not known here.
+    /// Whether it shows values; its callees may, too.
     pub fn inspects(&self) -> bool {
         self.any(&mut |stm| stm.exp.effect() == Effect::Inspects)
     }
 
-    /// Whether it adds to one of the accumulators of which `is` holds.
+    /// Whether it adds to one of the accumulators for which `is` holds.
     pub fn adds_to(&self, is: &dyn Fn(Var) -> bool) -> bool {
         self.any(&mut |stm| match &stm.exp {
             Exp::Op(Op::Accumulate { acc, .. }) => is(*acc),
@@ -269,7 +268,7 @@ impl Stm {
         })
     }
 
-    /// Does it, or a function that it calls, make nodes with cells, add to cells or read them? Such
+    /// Whether it, or a callee, makes nodes with cells, adds to cells or reads them. Such
     /// statements keep their order.
     pub fn touches_cells(&self) -> bool {
         self.any(&mut |stm| match stm.exp.effect() {
@@ -283,8 +282,8 @@ impl Stm {
         })
     }
 
-    /// Can it be copied, moved to where its operands are known, and dropped? It does nothing but
-    /// compute what it binds.
+    /// Whether it has no effect, so that it can be copied, moved to where its operands are known,
+    /// and dropped.
     pub fn is_pure(&self) -> bool {
         let alone = match self.exp.effect() {
             Effect::None => true,
@@ -339,12 +338,12 @@ impl Block {
         made.flat_map(|stm| &stm.binds).map(|p| p.var)
     }
 
-    /// Does running it perhaps fail?
+    /// Whether it may fail.
     pub fn may_fail(&self) -> bool {
         self.stms.iter().any(Stm::may_fail)
     }
 
-    /// Does it add to an accumulator that it has not made itself, or to a cell?
+    /// Whether it adds to an outer accumulator, or to a cell.
     pub fn adds(&self) -> bool {
         let mut found = HashSet::new();
         self.stms.iter().for_each(|stm| stm.collect_additions(&mut found));

@@ -1,6 +1,6 @@
-//! The evaluator: `⟦program⟧ : tensors → tensors or failure`, counting what it does. It is the
-//! meaning of the language for the tests of every pass, and the counts are what the cost claims
-//! (`reverse ≤ k · primal`) are tested with.
+//! The evaluator: `⟦program⟧ : tensors → tensors or failure`, with counts of its work. It is the
+//! meaning of the language for the tests of every pass, and its counts test the cost claims
+//! (`reverse ≤ k · primal`).
 //!
 //! It keeps its own stack ([`control`]), so a recursion may be as deep as memory allows. Nodes live
 //! in a pool ([`nodes`]).
@@ -35,8 +35,8 @@ pub fn eval(function: &Function, args: &[Tensor]) -> Result<Outcome, Failure> {
     eval_within(function, args, Limit::default(), &|_, _| {})
 }
 
-/// The same with a limit on the memory for arrays; `seen` is told of what is inspected, in order:
-/// its number, and its parts.
+/// [`eval`] with a limit on the memory for arrays; `seen` gets each inspected value, in order: its
+/// number, and its parts.
 pub fn eval_within(
     function: &Function,
     args: &[Tensor],
@@ -75,7 +75,7 @@ enum Value {
     Accumulator(usize),
     /// The cell in this place of the pool, as an accumulator.
     Cell(usize),
-    /// A cell of null: what is added to it is lost.
+    /// A cell of null: additions are lost.
     Nowhere,
 }
 
@@ -105,7 +105,7 @@ impl Value {
 struct Machine<'c> {
     program: &'c Program,
     precision: Precision,
-    /// The blocks that run, the innermost last.
+    /// The running blocks, the innermost last.
     frames: Vec<control::Frame<'c>>,
     /// The slots of all calls, the innermost last, which begin at `base`.
     slots: Vec<Value>,
@@ -222,7 +222,7 @@ impl<'c> Machine<'c> {
         operands.iter().map(|d| self.int(d).max(0) as usize).collect()
     }
 
-    /// Where `x[index]` starts, and how many elements it has.
+    /// The offset and the number of elements of `x[index]`.
     fn place(&self, dims: &[usize], index: &[Operand]) -> Run<(usize, usize)> {
         let mut at = 0;
         for (operand, size) in index.iter().zip(dims) {
@@ -238,7 +238,7 @@ impl<'c> Machine<'c> {
 
     // Blocks
 
-    /// What is not needed after a statement.
+    /// Frees the arrays that are dead after a statement.
     fn free(&mut self, step: &Step) {
         for slot in &step.frees {
             self.set(*slot, Value::Empty);
@@ -255,7 +255,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// Runs a statement; of one with blocks, begins with it.
+    /// Runs a statement; enters it if it has blocks.
     fn step(&mut self, step: &'c Step) -> Run<()> {
         let value = match &step.op {
             Instr::Prim(op, args) => Value::Scalar(self.prim(*op, args)),
@@ -371,7 +371,7 @@ impl<'c> Machine<'c> {
         Ok(Value::Array(Array { tensor: Rc::new(Tensor { dims, data }), memory: Some(memory) }))
     }
 
-    /// The array with memory of its own that nothing else refers to: itself, or a copy.
+    /// The array in memory that nothing else refers to: itself, or a copy.
     fn unshared(&mut self, array: Array) -> Array {
         if array.is_unshared() {
             return array;
@@ -436,7 +436,7 @@ impl<'c> Machine<'c> {
         Ok(Value::Array(array))
     }
 
-    /// What the row says, of arrays whose sizes fit.
+    /// Evaluates the row of an array primitive, for arrays whose sizes fit.
     fn array_prim(&mut self, prim: ArrayPrim, args: &[usize], spans: &[Span]) -> Run<Vec<Value>> {
         let args: Vec<Rc<Tensor>> = args.iter().map(|arg| self.array(*arg).clone()).collect();
         let mut data: Vec<&[f64]> = Vec::new();

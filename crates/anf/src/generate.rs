@@ -1,6 +1,6 @@
 //! Random well-typed functions with arguments, for tests: every construct, with checks that pass
-//! and some that fail. The reals that they compute stay moderate, so that passes which add in
-//! another order agree up to rounding.
+//! and some that fail. Their reals stay moderate, so that passes which add in another order agree
+//! up to rounding.
 
 use std::rc::Rc;
 
@@ -29,7 +29,7 @@ pub fn generate(seed: u64) -> (Function, Vec<Tensor>) {
     generator.function()
 }
 
-/// What a block may mention.
+/// The variables that a block may mention.
 #[derive(Clone, Default)]
 struct Scope {
     reals: Vec<Atom>,
@@ -42,9 +42,9 @@ struct Scope {
     indices: Vec<(Atom, Atom)>,
     accumulators: Vec<(Var, Ty)>,
     handles: Vec<(Atom, NodeId)>,
-    /// The body of the entry, not of a function that is called?
+    /// Whether it is the body of the entry, not of a callee.
     is_entry: bool,
-    /// A depth that is less than that of the function, where it may call others.
+    /// A depth less than that of the function, where it may call others.
     less: Option<Atom>,
 }
 
@@ -69,9 +69,9 @@ struct Generator {
     random: Random,
     names: Names,
     checks: usize,
-    /// The functions that may be called; where there are none, there are no nodes either.
+    /// The functions that may be called; without any, there are no nodes either.
     signatures: Vec<library::Signature>,
-    /// How many calls may still be written here.
+    /// The number of calls that may still be written here.
     calls: usize,
 }
 
@@ -376,7 +376,7 @@ impl Generator {
         }
     }
 
-    /// A nested block, and what it gives that makes sense outside.
+    /// A nested block, and the results that make sense outside.
     fn nested(
         &mut self,
         outer: &Scope,
@@ -441,7 +441,7 @@ impl Generator {
         ));
     }
 
-    /// The state of a loop: first values and parameters.
+    /// The state of a loop: initial values and parameters.
     fn state(&mut self, scope: &Scope) -> (Vec<Atom>, Vec<Param>) {
         let mut inits: Vec<(Atom, Ty)> = vec![(self.random.recent(&scope.reals), Ty::real())];
         let known: Vec<&(Var, Ty)> =
@@ -482,7 +482,7 @@ impl Generator {
     fn loop_(&mut self, stms: &mut Vec<Stm>, scope: &mut Scope, depth: usize) {
         let extent = self.random.pick(&scope.extents);
         let index = self.names.fresh("i");
-        // Of the name, so that the same functions are drawn as without.
+        // By the number of the variable, so that checkpoints do not change the random draws.
         let checkpoint = match index.0 % 8 {
             0 => Checkpoint::Sqrt,
             1 => Checkpoint::States(Atom::int(1 + i64::from(index.0 / 8 % 4))),
@@ -524,7 +524,7 @@ impl Generator {
         params.iter().for_each(|p| inner.add(p.var.into(), &p.ty));
         let (mut body, _) = self.nested(scope, &mut inner, depth);
         let mut results = self.next_state(&inner, &params);
-        // A counter, which the body does not see, makes it end.
+        // A counter, which the body does not see, ends the loop.
         let counter = self.names.fresh("count");
         inits.push(Atom::int(0));
         params.push(Param { var: counter, ty: Ty::int() });

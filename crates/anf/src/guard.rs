@@ -1,13 +1,14 @@
-//! Every access that is not evidently in range gets a check of its own.
+//! Gives a check of its own to every access that is not evidently in range.
 //!
 //! The reverse sweep of a derivative reads and adds where the forward sweep has made a check, but
-//! in other loops, so there the check does not dominate. It is made again: one comparison, which
-//! cannot fail unless the forward sweep has failed before. So is the comparison of sizes that a
-//! call or a node of the library needs: an array is passed with the sizes that the signature says.
-//! A block that a pass has copied without its checks compares the sizes of the arrays that it gives
-//! with those of what they become; so do updates and additions.
+//! in other loops, where the check does not dominate. So the guard repeats it: one comparison,
+//! which cannot fail unless the forward sweep has failed before. It also compares the sizes of
+//! arrays passed to calls and nodes of the library with the signature. The results of a block that
+//! a pass has copied without its checks are compared with their targets; so are the operands of
+//! updates and additions.
 //!
-//! *Gives* a function in which each index is evidently in range and sizes are evidently equal, as [`crate::check()`] asks. *Keeps* all else.
+//! *Gives* a function in which each index is evidently in range and sizes are evidently equal, as
+//! [`crate::check()`] asks. *Keeps* all else.
 
 use std::collections::HashMap;
 
@@ -20,7 +21,7 @@ use crate::{
     Renaming, Stm, Ty, Var,
 };
 
-/// Adds the checks that are missing, in the function and in those of its library; were there any?
+/// Adds the missing checks to the function and to its library. Whether there were any.
 pub fn guard(function: &mut Function) -> bool {
     let signatures = Signatures::of(&function.library);
     let mut added = false;
@@ -38,13 +39,13 @@ fn guard_function(function: &mut Function, signatures: &Signatures) -> bool {
     Guards::new(&mut function.names, known, signatures).all(&arrays, &mut function.body)
 }
 
-/// Adds the checks that are missing in a block with free variables: what is known around it, and
-/// the arrays among the variables. Were there any?
+/// Adds the missing checks to a block with free variables: `known` has the facts around it, `free`
+/// the arrays among the variables. Whether there were any.
 pub fn guard_block(names: &mut Names, known: Known, free: &[Param], block: &mut Block) -> bool {
     Guards::new(names, known, &Signatures::default()).all(free, block)
 }
 
-/// What a library says about the sizes of arrays.
+/// The sizes of arrays in the signatures of a library.
 #[derive(Default)]
 struct Signatures {
     functions: Vec<Vec<Param>>,
@@ -58,7 +59,7 @@ impl Signatures {
         Signatures { functions, nodes: library.nodes.clone() }
     }
 
-    /// The arrays that an operation passes, with the sizes that they are to have.
+    /// The arrays that an operation passes, with the sizes of the signature.
     fn passed(&self, op: &Op) -> Vec<(Atom, Vec<Atom>)> {
         if let Op::Call { function, args, .. } = op
             && let Some(params) = self.functions.get(function.0 as usize)
@@ -85,7 +86,7 @@ struct Guards<'a> {
     known: Known,
     signatures: &'a Signatures,
     types: HashMap<Var, Vec<Atom>>,
-    /// The checks of indices so far, with what they print: the index and the size.
+    /// The checks of indices so far, with their printed values: the index and the size.
     sites: Vec<(Atom, Atom, Site)>,
     added: bool,
 }
@@ -96,7 +97,7 @@ impl<'a> Guards<'a> {
         Guards { names, known, signatures, types, sites, added: false }
     }
 
-    /// Guards a block with free variables. Was there anything to add?
+    /// Guards a block with free variables. Whether it added a check.
     fn all(mut self, free: &[Param], block: &mut Block) -> bool {
         self.declare(free);
         self.block(block);
@@ -156,7 +157,7 @@ impl<'a> Guards<'a> {
         }
     }
 
-    /// Compares the sizes of arrays with those of what they become, without so many outer axes.
+    /// Compares the sizes of arrays with those of their targets, without the outer `axes`.
     fn against(&mut self, arrays: &[Atom], targets: &[Param], axes: usize, stms: &mut Vec<Stm>) {
         let mut naming = Renaming::new();
         for (array, p) in arrays.iter().zip(targets) {
@@ -222,7 +223,7 @@ impl<'a> Guards<'a> {
         self.known.reset(mark);
     }
 
-    /// Checks what is not evident of `0 ≤ index < size`.
+    /// Checks the part of `0 ≤ index < size` that is not evident.
     fn in_range(&mut self, index: Atom, size: Atom, stms: &mut Vec<Stm>) {
         if self.known.ask(|place| place.in_range(index, size)) {
             return;
@@ -258,8 +259,7 @@ impl<'a> Guards<'a> {
         var.into()
     }
 
-    /// The place of the check that has been made before: of an index and a size of these names, or
-    /// else of this size.
+    /// The site of an earlier check: of an index and a size of these names, or else of this size.
     fn site(&self, index: Atom, size: Atom) -> Site {
         let hint = |atom: Atom| atom.as_var().map(|v| self.names.hint(v));
         let alike = |a: Atom, b: Atom| a == b || a.as_var().is_some() && hint(a) == hint(b);

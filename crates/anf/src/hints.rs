@@ -1,6 +1,5 @@
-//! Names for values that their author gave none: after the operation and what it is applied to.
-//! Derivatives name cotangents and tapes after the values that they belong to, so this comes
-//! before.
+//! Names for values without one: after the operation and its operand. This comes before
+//! differentiation, because derivatives name cotangents and tapes after their values.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -9,14 +8,13 @@ use lambada_prim::{Prim, ScalarTy, Surface};
 
 use crate::{Atom, Block, Exp, Names, Op};
 
-/// What a value is called that has no name: `t` where people see it, but no author can have called
-/// it so.
+/// The name of a value without one: `t` where people see it, but no author can have called it so.
 pub const NAMELESS: &str = "?t";
 
-/// A name longer than this says too much.
+/// The longest name made of two words.
 const LONG: usize = 14;
 
-/// Gives values without a name one that says what they are.
+/// Names each nameless value after its operation.
 pub fn name_values(names: &mut Names, block: &Block) {
     for stm in &block.stms {
         if let Exp::Op(Op::Prim(op, args)) = &stm.exp
@@ -29,7 +27,7 @@ pub fn name_values(names: &mut Names, block: &Block) {
     }
 }
 
-/// What the negative of something is called.
+/// The name of the negative of a value.
 pub fn negative(hint: &str) -> Rc<str> {
     match hint.strip_prefix("minus_") {
         Some(positive) => positive.into(),

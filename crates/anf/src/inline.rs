@@ -1,12 +1,11 @@
-//! A call as the body of the function that is called.
+//! Inlining: a call as the body of its callee.
 
 use std::collections::HashSet;
 use std::rc::Rc;
 
 use crate::{Atom, Block, Exp, FnId, Function, Library, Names, Op, Renaming, Stm, Var};
 
-/// The body of a function under fresh names, with these arguments and accumulators for its
-/// parameters.
+/// The body of a function under fresh names, with arguments and accumulators for its parameters.
 pub fn written_out(
     callee: &Function,
     names: &mut Names,
@@ -21,8 +20,7 @@ pub fn written_out(
 }
 
 impl Names {
-    /// A new variable that is called, and comes from, what a variable of another function is and
-    /// does.
+    /// A new variable with the name and the place of a variable of another function.
     fn adopted(&mut self, from: &Names, var: Var) -> Var {
         let outside = self.come_from(from.origin(var).unwrap_or_default());
         let hint: Rc<str> = from.hint(var);
@@ -39,9 +37,9 @@ impl Renaming {
     }
 }
 
-/// Writes out the calls of functions with rules, where no derivative will be taken: all but those
-/// of recursive ones, and of functions under construction. What these bound has other names, which
-/// the renaming says.
+/// Inlines the calls of functions with rules, where no derivative will be taken, except for
+/// recursive functions and those under construction. The renaming maps the variables that the calls
+/// have bound.
 pub fn without_rules(library: &Library, names: &mut Names, block: &mut Block) -> Renaming {
     let ids = (0..library.functions.len()).map(|k| FnId(k as u32));
     let ruled = |id: &FnId| library.function(*id).is_some_and(|f| f.rules.is_some());

@@ -1,5 +1,5 @@
-//! What the text of a program calls the node types and functions of its library: unique, and as
-//! close to their own names as possible.
+//! Labels: the names of a library's node types and functions in the text of a program, unique, and
+//! as close to their own names as possible.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ struct NodeLabels {
 }
 
 impl Labels {
-    /// No node type and no function is called like a reserved word.
+    /// Labels other than the reserved words.
     pub fn new<'w>(library: &Library, reserved: impl IntoIterator<Item = &'w str>) -> Labels {
         let mut types: HashSet<String> = reserved.into_iter().map(String::from).collect();
         let mut functions = types.clone();
@@ -44,24 +44,24 @@ impl Labels {
         Labels { nodes, functions }
     }
 
-    /// What a node type is called; one that the library does not have, by its number.
+    /// The label of a node type; by number, if the library does not have it.
     pub fn node(&self, id: NodeId) -> String {
         let known = self.nodes.get(id.0 as usize);
         known.map_or_else(|| format!("node_{}", id.0), |node| node.name.clone())
     }
 
-    /// What a function is called; one that the library does not have, by its number.
+    /// The label of a function; by number, if the library does not have it.
     pub fn function(&self, id: FnId) -> String {
         let known = self.functions.get(id.0 as usize);
         known.map_or_else(|| format!("f_{}", id.0), Clone::clone)
     }
 
-    /// What a constructor is called.
+    /// The label of a constructor.
     pub fn constructor(&self, id: NodeId, tag: u32) -> Option<&str> {
         Some(self.nodes.get(id.0 as usize)?.constructors.get(tag as usize)?.0.as_str())
     }
 
-    /// What a field is called.
+    /// The label of a field.
     pub fn field(&self, id: NodeId, tag: u32, field: u32) -> Option<&str> {
         let (_, fields) = self.nodes.get(id.0 as usize)?.constructors.get(tag as usize)?;
         fields.get(field as usize).map(String::as_str)
@@ -77,7 +77,7 @@ fn unique(name: &str, default: &str, taken: &mut HashSet<String>) -> String {
     name
 }
 
-/// Letters, digits and underscores, not starting with a digit.
+/// The letters, digits and underscores of a name, not starting with a digit.
 fn spelled(name: &str, default: &str) -> String {
     let mut spelled = String::new();
     for c in name.chars() {

@@ -48,8 +48,8 @@ pub use syntax::{
 pub use trap::trap;
 pub use walk::{Renaming, free_vars, uses};
 
-/// A size or an index. Coefficients are wider than the integers of the language, so that an
-/// inequality can be derived from others without overflow.
+/// A size or an index, as a polynomial. Coefficients are wider than the integers of the language,
+/// so that an inequality can be derived from others without overflow.
 pub type Poly = lambada_prim::Poly<Var, i128>;
 
 #[cfg(test)]

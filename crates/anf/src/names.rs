@@ -6,40 +6,39 @@ use std::rc::Rc;
 use lambada_prim::{Precision, Prim, Scalar};
 use lambada_source::Span;
 
-/// A variable; [`Names`] knows what to call it. Bound once in a function.
+/// A variable, bound once in a function; [`Names`] has its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Var(pub u32);
 
-/// The supply of variables of a function, and what to call each; it knows, too, how many bits the
-/// reals have that the function computes with.
+/// The supply of variables of a function, with their names, and the precision of its reals.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Names {
     hints: Vec<Rc<str>>,
-    /// By variable: what it comes from, see [`Names::origin`].
+    /// By variable: its place, see [`Names::origin`].
     origins: Vec<Span>,
-    /// What new variables come from.
+    /// The place of new variables.
     current: Span,
-    /// By the bits of a real: of which constants it has been computed. No real is computed of
-    /// itself, with either sign, by any number of steps.
+    /// By the bits of a real: the operation and the constants that computed it. No real derives
+    /// from itself, with either sign, in any number of steps.
     folded: HashMap<u64, (Prim, Vec<Scalar>)>,
-    /// The magnitudes of these constants. What is here before it is computed stays a number, so
-    /// that there are no circles.
+    /// The magnitudes of these constants. A real that is here before it is computed stays a number,
+    /// so that there are no cycles.
     written: HashSet<u64>,
     precision: Precision,
 }
 
 impl Names {
-    /// No variables, of a function with such reals.
+    /// No variables, for reals of this precision.
     pub fn with(precision: Precision) -> Names {
         Names { precision, ..Names::default() }
     }
 
-    /// How many bits reals have.
+    /// The precision of reals.
     pub fn precision(&self) -> Precision {
         self.precision
     }
 
-    /// A variable that is new, called `hint` where people see it.
+    /// A new variable, called `hint` where people see it.
     pub fn fresh(&mut self, hint: impl Into<Rc<str>>) -> Var {
         self.hints.push(hint.into());
         self.origins.push(self.current);
@@ -53,20 +52,19 @@ impl Names {
         Var((self.hints.len() - 1) as u32)
     }
 
-    /// From now on, new variables come from this place in the program; gives the place so far. The
-    /// default span is no place.
+    /// Sets the place in the program of new variables; returns the previous one. The default span
+    /// is no place.
     pub fn come_from(&mut self, span: Span) -> Span {
         std::mem::replace(&mut self.current, span)
     }
 
-    /// The place in the program that a variable comes from, if it is known: what is blamed where
-    /// there is no memory for an array.
+    /// The place in the program that a variable comes from, if it is known: reported if there is no
+    /// memory for an array.
     pub fn origin(&self, var: Var) -> Option<Span> {
         Some(self.origins[var.0 as usize]).filter(|span| *span != Span::default())
     }
 
-    /// The value of a primitive that is applied to constants. How it was computed is remembered,
-    /// for people.
+    /// The value of a primitive on constants. The computation is recorded, for people.
     pub fn fold(&mut self, op: Prim, args: &[Scalar]) -> Scalar {
         let args: Vec<Scalar> = args.iter().map(|arg| self.precision.scalar(*arg)).collect();
         let value = self.precision.eval(op, &args);
@@ -88,22 +86,22 @@ impl Names {
         self.folded.get(&value.to_bits()).map(|(op, args)| (*op, &args[..]))
     }
 
-    /// Calls a variable something else.
+    /// Renames a variable.
     pub fn rename(&mut self, var: Var, hint: impl Into<Rc<str>>) {
         self.hints[var.0 as usize] = hint.into();
     }
 
-    /// What a variable is called.
+    /// The name of a variable.
     pub fn hint(&self, var: Var) -> Rc<str> {
         self.hints[var.0 as usize].clone()
     }
 
-    /// How many variables there are.
+    /// Number of variables.
     pub fn len(&self) -> usize {
         self.hints.len()
     }
 
-    /// No variables?
+    /// Whether there are no variables.
     pub fn is_empty(&self) -> bool {
         self.hints.is_empty()
     }

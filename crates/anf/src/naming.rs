@@ -11,14 +11,14 @@ pub struct Naming<'a> {
     names: &'a Names,
     given: Vec<Option<Rc<str>>>,
     taken: HashSet<Rc<str>>,
-    /// By base name: all numbers below are taken.
+    /// By base name: the next number; all below are taken.
     next: HashMap<Rc<str>, usize>,
-    /// What has been given: name, base and number.
+    /// The names in use: name, base and number.
     stack: Vec<(Rc<str>, Rc<str>, usize)>,
 }
 
 impl<'a> Naming<'a> {
-    /// Nothing has a name yet; the reserved words are for no variable.
+    /// No names yet; no variable gets a reserved word.
     pub fn new<'w>(names: &'a Names, reserved: impl IntoIterator<Item = &'w str>) -> Naming<'a> {
         Naming {
             names,
@@ -52,7 +52,7 @@ impl<'a> Naming<'a> {
         name
     }
 
-    /// What a variable in scope is called.
+    /// The name of a variable in scope.
     pub fn of(&self, var: Var) -> Rc<str> {
         self.given
             .get(var.0 as usize)
@@ -81,8 +81,7 @@ pub fn numbered(base: &str, k: usize) -> Rc<str> {
     if k == 0 { base.into() } else { format!("{base}{gap}{k}").into() }
 }
 
-/// The hint as an identifier of the surface language, without a trailing number that would only
-/// grow.
+/// The hint as an identifier of the surface language.
 pub fn identifier(hint: &str) -> String {
     let mut name: String =
         hint.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();

@@ -1,5 +1,5 @@
-//! Every construct as it is, with types and checks: what `show --stage anf` prints, and what a
-//! failing pass is reported with.
+//! The text of every construct, with types and checks: `show --stage anf` prints it, and so does
+//! the report of a failing pass.
 
 use std::collections::HashMap;
 use std::fmt::Write;
@@ -31,7 +31,7 @@ pub fn print(function: &Function) -> String {
     text + &definition(&labels, &function.name, function)
 }
 
-/// The names that the text has for what is in a library.
+/// The labels for the text of a library.
 pub(crate) fn labels(library: &Library) -> Labels {
     Labels::new(library, ["real", "int", "bool", "ref", "cell"])
 }
@@ -230,8 +230,8 @@ impl<'a> Printer<'a> {
 
     fn statement(&mut self, stm: &Stm) {
         let body = self.head(&stm.exp);
-        // The blocks are printed before the binds get their names, as these are not in scope there;
-        // the text is put together after.
+        // The blocks are printed before the bindings get their names, because these are not in
+        // scope there; the text is put together after.
         let (head, rest) = body;
         let binds: Vec<String> = stm.binds.iter().map(|p| self.param(p)).collect();
         let equals = if binds.is_empty() { "" } else { " = " };
@@ -397,7 +397,7 @@ impl<'a> Printer<'a> {
         text + &self.aside(|p| p.line("}"))
     }
 
-    /// What `f` prints, apart.
+    /// The text that `f` prints, apart.
     fn aside(&mut self, f: impl FnOnce(&mut Self)) -> String {
         let before = std::mem::take(&mut self.text);
         f(self);

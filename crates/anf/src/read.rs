@@ -1,5 +1,5 @@
-//! The reader: what [`crate::print()`] prints, back into a program, so that a pass can be tested by
-//! a text before and a text after.
+//! The reader: turns the text of [`crate::print()`] back into a program, so that a pass can be
+//! tested by a text before and a text after.
 //!
 //! One statement stands on a line; blocks end with the line of their results, `=> x, y`. Places in
 //! the source are not printed, so the checks that are read have none.
@@ -182,7 +182,7 @@ impl Reader {
         })
     }
 
-    /// Up to the `=>` of the results.
+    /// Reads up to the `=>` of the results.
     fn statements(&mut self) -> Read<Vec<Stm>> {
         let mut stms = Vec::new();
         while !self.eat("=>") {
@@ -217,8 +217,8 @@ impl Reader {
                 binds.push(self.param()?);
             }
         }
-        // What a statement binds is not in scope in it, but for the sizes in the types of its other
-        // bindings.
+        // The bindings of a statement are not in scope in it, but for the sizes in the types of its
+        // other bindings.
         let after = std::mem::replace(&mut self.scope, outside);
         let exp = self.exp(&binds)?;
         self.scope = after;
@@ -230,8 +230,8 @@ impl Reader {
         if self.eat("[") {
             return Ok(Op::Array(self.list(Some("]"), Self::atom)?).into());
         }
-        // Variables may be called like constructs; `constant [2]real {…}` is told from an index by
-        // its end.
+        // Variables may be called like constructs; the end distinguishes `constant [2]real {…}`
+        // from an index.
         let braced = matches!(self.cursor.tokens().last(), Some(Token::Mark("}")));
         match self.peek_after(1) {
             Some(Token::Mark("[")) if !braced => return self.index(),
@@ -379,7 +379,7 @@ impl Reader {
             }
             params.push(self.param()?);
             self.expect("=")?;
-            // The first values are computed outside.
+            // The initial values are computed outside.
             let inside = std::mem::replace(&mut self.scope, outside.clone());
             inits.push(self.atom()?);
             self.scope = inside;

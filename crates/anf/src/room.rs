@@ -1,5 +1,5 @@
 //! Room for arrays: the evaluator asks before it makes one, and fails at the place in the program
-//! that wants too much.
+//! that needs too much.
 
 use std::rc::Rc;
 
@@ -31,7 +31,7 @@ impl Room {
         Ok((room, self.meter.allocate(len as u64 * each)))
     }
 
-    /// The same, filled with one value.
+    /// [`Room::make`], filled with one value.
     pub(crate) fn filled<T: Clone>(
         &self,
         value: T,

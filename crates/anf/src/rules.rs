@@ -1,5 +1,5 @@
-//! Derivatives that the author of a function gives. They take the place of those of its body where
-//! the function is called.
+//! Derivative rules: derivatives that the author of a function gives, which calls of the function
+//! have in place of those of its body.
 //!
 //! ```text
 //!   f    : (c…, x…) -> y…          captured c…, parameters x…, results y…
@@ -7,9 +7,9 @@
 //!   vjp  : (c…, x…, y…, ȳ…) -> x̄…   linear in ȳ…
 //! ```
 //!
-//! Of the parameters and of the results, those that are real or handles have a tangent and a
-//! cotangent, of the same type. What is captured has none: a rule does not speak of it. Rules are
-//! ordinary functions of the library, and are differentiated as such.
+//! Parameters and results that are real or handles have a tangent and a cotangent of the same type.
+//! Captured values have none: a rule does not speak of them. Rules are ordinary functions of the
+//! library, and are differentiated as such.
 
 use lambada_source::Span;
 
@@ -18,7 +18,7 @@ use crate::{Elem, FnId, Ty};
 /// The rules of a function, at least one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Rules {
-    /// How many of the first parameters are captured.
+    /// The number of captured values, which are the first parameters.
     pub captured: usize,
     /// From tangents of the parameters to those of the results.
     pub jvp: Option<Rule>,
@@ -44,7 +44,7 @@ impl Rules {
     }
 }
 
-/// Has a value of this type a tangent and a cotangent: is it real, or a handle?
+/// Whether values of this type have a tangent and a cotangent: reals and handles.
 pub fn differentiable(ty: &Ty) -> bool {
     match ty.elem {
         Elem::Scalar(_) => ty.elem == Elem::REAL,

@@ -12,7 +12,7 @@ use lambada_source::Site;
 use crate::names::{Names, Var};
 use crate::rules::Rules;
 
-/// What a statement may mention: a variable or a scalar constant.
+/// An operand of a statement: a variable or a scalar constant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Atom {
     /// A variable: a scalar or an array.
@@ -29,7 +29,7 @@ pub struct NodeId(pub u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct FnId(pub u32);
 
-/// What arrays consist of.
+/// The type of a scalar, or of the elements of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Elem {
     /// `real`, `int`, `bool`.
@@ -62,22 +62,22 @@ pub struct Param {
 /// Statements and results.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Block {
-    /// In order; each may mention what earlier ones bind.
+    /// In order; each may mention bindings of earlier ones.
     pub stms: Vec<Stm>,
-    /// What the block gives.
+    /// The results.
     pub results: Vec<Atom>,
 }
 
 /// `binds = exp`. `Accumulate`, `Check` and `Inspect` bind nothing.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stm {
-    /// What it binds.
+    /// The bound variables.
     pub binds: Vec<Param>,
-    /// What it computes.
+    /// The expression.
     pub exp: Exp,
 }
 
-/// How a `for` combines what its iterations give.
+/// The combination of the results of a `for`'s iterations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Out {
     /// Into an array with one more axis in front.
@@ -86,39 +86,39 @@ pub enum Out {
     Reduce(ReduceOp),
 }
 
-/// What the reverse sweep of a loop keeps of its forward sweep, that is, what it need not run
-/// again. Values do not depend on it.
+/// The checkpoints of a loop: the values of the forward sweep that the reverse sweep keeps, and
+/// need not recompute. Results do not depend on them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Checkpoint {
-    /// What each iteration needs.
+    /// All values that each iteration needs.
     #[default]
     All,
-    /// The state at the beginning of each iteration, which is run again.
+    /// The state at the beginning of each iteration; the iteration is recomputed.
     Entries,
-    /// The state at the beginning of each of about √n segments, which are run again.
+    /// The state at the beginning of each of about √n segments; the segments are recomputed.
     Sqrt,
-    /// At most so many states (at least one is kept), by the binomial schedule.
+    /// At most this number of states (at least one), by the binomial schedule.
     States(Atom),
 }
 
-/// What drives a `loop`.
+/// The driver of a `loop`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoopKind {
     /// `for index < extent`, from 0 upwards.
     For {
         /// Bound in the body.
         index: Var,
-        /// How many times; none if ≤ 0.
+        /// Trip count; none if ≤ 0.
         extent: Atom,
-        /// What its reverse sweep keeps.
+        /// The checkpoints of its reverse sweep.
         checkpoint: Checkpoint,
     },
     /// `while` the one `bool` result of the block, which may mention the parameters of the loop.
     While(Block),
 }
 
-/// What a statement computes: the constructs in two levels, so that whoever has nothing to say
-/// about blocks says nothing about them.
+/// The expression of a statement. The constructs have two levels, so that code without interest in
+/// blocks need not mention them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Exp {
     /// Without blocks.
@@ -127,8 +127,7 @@ pub enum Exp {
     Nest(Nest),
 }
 
-/// The constructs without blocks. What one mentions is said in `walk`, what it does besides
-/// computing in `effects`.
+/// The constructs without blocks. `walk` has their operands, `effects` their effects.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
     /// A scalar primitive.
@@ -145,9 +144,9 @@ pub enum Op {
     /// `array with [index] = value`; fewer indices than axes replace a sub-array. In range, as for
     /// `Index`. Done in place where `array` is not used afterwards.
     Update {
-        /// What is updated.
+        /// The array before the update.
         array: Var,
-        /// Where.
+        /// The indices.
         index: Vec<Atom>,
         /// The new element or sub-array.
         value: Atom,
@@ -155,45 +154,45 @@ pub enum Op {
     /// An array primitive, in the version that the ranks of the arguments choose; axes of the same
     /// name have equal sizes.
     ArrayPrim(ArrayPrim, Vec<Var>),
-    /// A new accumulator of the bound type that holds the given value: the abstract monoid (0, +)
-    /// of the paper's linear types. The bound variable is a name for `Accumulate` and `Freeze`
-    /// only, not a value; each accumulator is frozen exactly once, in the block that made it, after
-    /// all its additions.
+    /// A new accumulator of the bound type with an initial value: the abstract monoid (0, +) of the
+    /// paper's linear types. The bound variable is a name for `Accumulate` and `Freeze` only, not a
+    /// value; each accumulator is frozen exactly once, in the block that made it, after all its
+    /// additions.
     Accumulator(Atom),
     /// `acc[index] += value`, the one effect of the language; it commutes with itself. The value
     /// may be a sub-array. In range, as for `Index`.
     Accumulate {
         /// The accumulator.
         acc: Var,
-        /// Where.
+        /// The indices.
         index: Vec<Atom>,
-        /// What is added.
+        /// The addend.
         value: Atom,
     },
     /// The final value of an accumulator.
     Freeze(Var),
     /// Fails with the site's message unless the condition holds.
     Check {
-        /// Of type `bool`.
+        /// A `bool`.
         cond: Atom,
-        /// What to say.
+        /// The message, and its place.
         site: Site,
         /// `int` atoms for the message.
         values: Vec<Atom>,
     },
-    /// Shows values to whoever runs the program: the parts of one value of the program.
+    /// Shows values to the user: the parts of one value of the program.
     Inspect {
-        /// Which `inspect` of the program, for who knows what the parts are of.
+        /// The number of the `inspect` in the program, which identifies the value that has these
+        /// parts.
         number: u32,
-        /// What the value is called; may be empty.
+        /// The label of the value; may be empty.
         label: Rc<str>,
         /// Scalars and arrays, no handles.
         values: Vec<Atom>,
     },
-    /// `f(args…)` for a function of the library: binds its results. It adds to the accumulators
-    /// that it is given.
+    /// `f(args…)` for a function of the library: binds its results, and adds to its accumulators.
     Call {
-        /// Which.
+        /// The callee.
         function: FnId,
         /// One per parameter.
         args: Vec<Atom>,
@@ -202,49 +201,49 @@ pub enum Op {
     },
     /// A new node; binds its handle, which is not null.
     Node {
-        /// Of this type.
+        /// Its type.
         node: NodeId,
-        /// By this constructor.
+        /// Its constructor.
         tag: u32,
-        /// One per field of the constructor. For a cell, what it holds first.
+        /// One per field of the constructor; for a cell, the initial value.
         fields: Vec<Atom>,
-        /// Has the type cells? Then a node is not the same as another one with equal fields.
+        /// Whether the type has cells. Then nodes with equal fields differ.
         cells: bool,
     },
     /// The constructor of a node, or -1 for null.
     Tag(Atom),
-    /// A field of a node; zeros, of the sizes of the bound type, for null. The node has this
-    /// constructor, or is null; an array has the sizes that the bound type says. Who runs it
-    /// compares both, since they are not evident.
+    /// A field of a node; zeros, of the sizes of the bound type, for null. The engine checks that
+    /// the node has this constructor or is null, and that an array has the sizes of the bound type,
+    /// because neither is evident.
     Field {
         /// The node.
         of: Atom,
         /// Its constructor.
         tag: u32,
-        /// Which of the fields of the constructor; not a cell.
+        /// The number of the field in the constructor; not a cell.
         field: u32,
     },
     /// A cell of a node as an accumulator of the bound type, which is a name for `Accumulate` and
-    /// `Call` only and is not frozen. What is added to the cell of null is lost. The cell has the
-    /// sizes that the bound type says.
+    /// `Call` only and is not frozen. Additions to the cell of null are lost. The cell has the
+    /// sizes of the bound type.
     Open {
         /// The node.
         of: Atom,
         /// Its constructor.
         tag: u32,
-        /// Which of the fields of the constructor; a cell.
+        /// The number of the field in the constructor; a cell.
         field: u32,
     },
-    /// What a cell of a node holds, after all additions that are ever made to it; zeros for null.
+    /// The final value of a cell, after all additions that are ever made to it; zeros for null.
     Cell {
         /// The node.
         of: Atom,
         /// Its constructor.
         tag: u32,
-        /// Which of the fields of the constructor; a cell.
+        /// The number of the field in the constructor; a cell.
         field: u32,
     },
-    /// Made by scheduling, the last pass before lowering.
+    /// A construct made by scheduling, the last pass before lowering.
     Scheduled(Scheduled),
 }
 
@@ -253,13 +252,13 @@ pub enum Op {
 pub enum Scheduled {
     /// A placed program.
     Kernel(Box<Kernel>),
-    /// Arrays one after the other: together they have the elements of the bound type, in its order.
+    /// Concatenation: the arrays together have the elements of the bound type, in its order.
     Concat(Vec<Var>),
 }
 
-/// A run of statements as a placed program. It binds the outputs of the program, but for the new
-/// values of accumulators, and then, unless it is total, a `bool` that says whether they are
-/// right. Where they are not, they are zeros for the evaluator, and anything elsewhere.
+/// A run of statements as a placed program. It binds the outputs of the program except the new
+/// values of accumulators, and then, unless it is total, a `bool`: whether they are valid. Invalid
+/// outputs are zeros in the evaluator, and undefined in other engines.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kernel {
     /// The program.
@@ -269,18 +268,18 @@ pub struct Kernel {
     /// Accumulators of arrays. The last outputs of the program, but for the check, are these inputs
     /// plus the sums of the additions.
     pub added: Vec<Var>,
-    /// Of type `bool`: whether the program runs.
+    /// A `bool`: whether the program runs.
     pub when: Atom,
-    /// The least extent that `when` asks for, if it asks for one.
+    /// A lower bound that `when` demands of an extent, and that extent.
     pub least: Option<(i64, GraphNode)>,
-    /// Whether the last output of the program says that the others are right.
+    /// Whether the last output of the program is the validity of the others.
     pub checked: bool,
-    /// Once, or perhaps often.
+    /// Whether it runs once, or often.
     pub runs: Runs,
 }
 
 impl Kernel {
-    /// Whether the program always runs and is right.
+    /// Whether the program always runs and is valid.
     pub fn is_total(&self) -> bool {
         self.when == Atom::Lit(Scalar::Bool(true)) && !self.checked
     }
@@ -290,12 +289,12 @@ impl Kernel {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Nest {
     /// `for index < extent { body }`: independent iterations; one `Out` per result of the body, one
-    /// binding per `Out`. It may have no results, where it only accumulates. What `Collect` gathers
-    /// has the sizes that its binding says, in every iteration, and these are in scope outside.
+    /// binding per `Out`. It has no results if it only accumulates. A part gathered by `Collect`
+    /// has the sizes of its binding in every iteration, and these are in scope outside.
     For {
         /// The index, bound in the body.
         index: Var,
-        /// How many iterations; none if ≤ 0.
+        /// Trip count; none if ≤ 0.
         extent: Atom,
         /// One per result of the body.
         outs: Vec<Out>,
@@ -307,16 +306,16 @@ pub enum Nest {
     Loop {
         /// The state.
         params: Vec<Param>,
-        /// Its first value.
+        /// Its initial value.
         inits: Vec<Atom>,
-        /// What drives it.
+        /// Its driver.
         kind: LoopKind,
         /// The next state.
         body: Block,
     },
     /// `if cond { then } else { otherwise }`
     If {
-        /// Of type `bool`.
+        /// A `bool`.
         cond: Atom,
         /// If true.
         then: Block,
@@ -325,20 +324,20 @@ pub enum Nest {
     },
 }
 
-/// A type of nodes: immutable values in memory that are referred to by handles, of recursive data,
-/// functions that only run time knows, and tapes.
+/// A type of nodes: immutable values in memory, referred to by handles, for recursive data, for
+/// functions known only at run time, and for tapes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NodeType {
-    /// As people see it.
+    /// The name for users.
     pub name: String,
-    /// The position is the tag.
+    /// The constructors, by tag.
     pub constructors: Vec<Constructor>,
 }
 
 /// A constructor of a node type.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Constructor {
-    /// As people see it.
+    /// The name for users.
     pub name: String,
     /// The fields.
     pub fields: Vec<Field>,
@@ -347,15 +346,16 @@ pub struct Constructor {
 /// A field of a constructor.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Field {
-    /// As people see it.
+    /// The name for users.
     pub name: String,
     /// Its type. A size is a constant, or `Var(k)` for the value of field `k`, which is an `int`
     /// and stands before.
     pub ty: Ty,
-    /// A cell: it is only added to, and read when no addition will follow.
+    /// A cell: it is only added to, and read after all additions.
     pub cell: bool,
-    /// An `int` that belongs to the shape of the value although no other field has it as a size: a
-    /// tag, or the size of an array whose elements take no field. A tangent has that of its point.
+    /// An `int` that belongs to the shape of the value although it is the size of no other field: a
+    /// tag, or the size of an array whose elements take no field. The tangent copies it from its
+    /// point.
     pub shape: bool,
 }
 
@@ -367,7 +367,7 @@ impl Field {
 }
 
 impl Constructor {
-    /// Whether the k-th field belongs to the shape of the value, so that a tangent has that of its
+    /// Whether the k-th field belongs to the shape of the value, which a tangent copies from its
     /// point.
     pub fn is_shape(&self, k: usize) -> bool {
         let size = Atom::from(Var(k as u32));
@@ -375,21 +375,21 @@ impl Constructor {
     }
 }
 
-/// What calls and handles refer to: the node types and the functions of a program.
+/// The targets of calls and handles: the node types and the functions of a program.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Library {
     /// The node types.
     pub nodes: Vec<NodeType>,
-    /// The functions; nothing for one that is under construction. Their own libraries are empty,
-    /// and they have no `sizes`: these are parameters like others. The sizes of their results are
+    /// The functions; `None` for one under construction. Their own libraries are empty, and their
+    /// `sizes` too, because their sizes are ordinary parameters. The sizes of their results are
     /// constants, `int` parameters, or `int` results that stand before.
     pub functions: Vec<Option<Function>>,
 }
 
-/// A function. One that is run is a program: it comes with the library of what it calls.
+/// A function. A program is a function with the library of its callees.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Function {
-    /// What it is called.
+    /// Its name.
     pub name: String,
     /// Implicit `int` parameters: the sizes that the shapes of the arguments determine. A variable
     /// here occurs as a size in `params`; where it occurs more than once, the caller checks that
@@ -397,7 +397,7 @@ pub struct Function {
     pub sizes: Vec<Var>,
     /// The parameters.
     pub params: Vec<Param>,
-    /// Accumulators that the caller has made: the function adds to them.
+    /// Accumulators of the caller, to which the function adds.
     pub accumulators: Vec<Param>,
     /// The types of the results; sizes are constants, `sizes`, `int` parameters, or variables that
     /// the body binds at its top level.
@@ -406,9 +406,9 @@ pub struct Function {
     pub body: Block,
     /// The names of all variables in it.
     pub names: Names,
-    /// What it calls.
+    /// The node types and functions that it uses.
     pub library: Library,
-    /// What takes the place of its derivatives, if its author gives them.
+    /// The rules of its author, which take the place of its derivatives.
     pub rules: Option<Rules>,
 }
 
@@ -418,7 +418,7 @@ impl From<ScalarTy> for Elem {
     }
 }
 
-/// As the printer writes it; node types are called by their numbers.
+/// As the printer writes it; node types by number.
 impl std::fmt::Display for Elem {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -445,7 +445,7 @@ impl Elem {
     /// `bool`
     pub const BOOL: Elem = Elem::Scalar(ScalarTy::Bool);
 
-    /// What it is at run time: a handle is an `int`.
+    /// Its type at run time: a handle is an `int`.
     pub fn scalar(self) -> ScalarTy {
         match self {
             Elem::Scalar(ty) => ty,
@@ -458,7 +458,7 @@ impl Elem {
         self.scalar().zero()
     }
 
-    /// The type of the nodes, of a handle.
+    /// The node type of a handle.
     pub fn node(self) -> Option<NodeId> {
         match self {
             Elem::Ref(node) => Some(node),
@@ -468,7 +468,7 @@ impl Elem {
 }
 
 impl Library {
-    /// A function that is complete.
+    /// A function, if it is complete.
     pub fn function(&self, id: FnId) -> Option<&Function> {
         self.functions.get(id.0 as usize).and_then(Option::as_ref)
     }
@@ -478,14 +478,14 @@ impl Library {
         &self.nodes[id.0 as usize]
     }
 
-    /// Nothing in it?
+    /// Whether it has no node types and no functions.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty() && self.functions.is_empty()
     }
 }
 
 impl NodeType {
-    /// Has one of its constructors a cell?
+    /// Whether one of its constructors has a cell.
     pub fn has_cells(&self) -> bool {
         self.constructors.iter().flat_map(|c| &c.fields).any(|field| field.cell)
     }
@@ -555,14 +555,14 @@ impl Atom {
 }
 
 impl LoopKind {
-    /// `for index < extent`, of which the reverse sweep keeps what each iteration needs.
+    /// `for index < extent`, whose reverse sweep keeps all values.
     pub fn counted(index: Var, extent: Atom) -> LoopKind {
         LoopKind::For { index, extent, checkpoint: Checkpoint::All }
     }
 }
 
 impl Checkpoint {
-    /// The number of states, if it is given.
+    /// The number of states, of `Checkpoint::States`.
     pub fn states(self) -> Option<Atom> {
         match self {
             Checkpoint::All | Checkpoint::Entries | Checkpoint::Sqrt => None,
@@ -597,7 +597,7 @@ impl Ty {
         Ty::scalar(ScalarTy::Bool)
     }
 
-    /// How many axes.
+    /// Number of axes.
     pub fn rank(&self) -> usize {
         self.dims.len()
     }

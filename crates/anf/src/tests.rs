@@ -166,7 +166,7 @@ fn updates_in_a_loop_are_in_place() {
     assert!(start.elapsed().as_secs() < 5, "updates copy the array");
 }
 
-/// `loop s = xs for i < n do s with [i] = …`, and perhaps a later use of what the loop begins with.
+/// `loop s = xs for i < n do s with [i] = …`, and perhaps a later use of the initial array.
 fn overwritten(start: bool, kept: bool) -> Function {
     let made = if start { "zeros : [n]real = fill 0.0\n" } else { "" };
     let start = if start { "zeros" } else { "xs" };
@@ -351,7 +351,7 @@ fn all_elements_of_a_constant_are_printed() {
     assert_eq!(print(&read(text).unwrap()), text);
 }
 
-/// What is remembered of constants for people leads to no circle, so that it can be written down.
+/// The recorded computations of constants have no cycle, so that they can be written down.
 #[test]
 fn no_constant_is_computed_of_itself() {
     use lambada_prim::{Prim, Scalar};
@@ -360,13 +360,13 @@ fn no_constant_is_computed_of_itself() {
     let Scalar::Real(a) = names.fold(Prim::Log, &[real(3.0)]) else { panic!("a real") };
     let Scalar::Real(b) = names.fold(Prim::Neg, &[real(a)]) else { panic!("a real") };
     let Scalar::Real(c) = names.fold(Prim::Mul, &[real(b), real(0.7)]) else { panic!("a real") };
-    // Back to what there was, at once and by steps.
+    // Back to an earlier constant, at once and by steps.
     names.fold(Prim::Mul, &[real(a), real(1.0)]);
     names.fold(Prim::Div, &[real(c), real(-0.7)]);
     assert_eq!(names.computed(a), Some((Prim::Log, &[real(3.0)][..])));
     assert_eq!(names.computed(b), None, "the sign of what is known");
     assert_eq!(names.computed(c), Some((Prim::Mul, &[real(b), real(0.7)][..])));
-    // What is in use as a number stays one.
+    // A constant in use as a number stays one.
     names.fold(Prim::Exp, &[real(0.7)]);
     names.fold(Prim::Sub, &[real(1.0), real(0.3)]);
     assert_eq!(names.computed(0.7), None);

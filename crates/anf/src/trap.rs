@@ -1,11 +1,11 @@
-//! Says where the first NaN comes from: behind every operation on reals a check that it has not
-//! made a NaN out of numbers.
+//! Finds the first operation that makes a NaN: adds a check after every operation on reals that it
+//! has not made a NaN out of numbers.
 //!
-//! A NaN that goes in may come out, so data may hold NaNs. What is compared is the result with the
-//! operands: of a primitive these are scalars, of a reduction the elements, of an array primitive
-//! the arguments. An accumulator cannot be read while it is added to; where there is no NaN in the
-//! arguments and in the text of the program, one in its final value is new. Infinities are numbers:
-//! what they are made of is not reported.
+//! NaN operands may give a NaN, so data may hold NaNs. The check compares the result with the
+//! operands: scalars for a primitive, elements for a reduction, arguments for an array primitive.
+//! An accumulator cannot be read while it is added to; if neither the arguments nor the text of the
+//! program hold a NaN, one in its final value is new. Infinities are numbers: the operations that
+//! make them are not reported.
 //!
 //! Assumes: a function that [`crate::check()`] accepts, which is not optimized any more. Gives: one
 //! that fails at the first operation that makes a NaN. Keeps: all else.
@@ -50,14 +50,14 @@ fn trap_in(function: &mut Function, is_entry: bool) {
 struct Traps<'a> {
     names: &'a mut Names,
     types: HashMap<Var, Ty>,
-    /// Is there no NaN in the arguments? Nothing where that is not known.
+    /// Whether the arguments hold no NaN; `None` if unknown.
     clean: Option<Atom>,
     /// The place of the last statement that has one.
     near: Span,
 }
 
 impl Traps<'_> {
-    /// Finds out whether there are NaNs in the arguments.
+    /// Statements that compute whether the arguments hold NaNs.
     fn arguments(&mut self, params: &[Param]) -> Vec<Stm> {
         let mut b = Builder::new(self.names);
         let mut clean = Atom::bool(true);
@@ -95,7 +95,8 @@ impl Traps<'_> {
         }
     }
 
-    /// The checks inside. Of a `for`: by result, whether an element of a sum or product is NaN.
+    /// Adds the checks inside. By result of a `for`: the variable for whether an element of a sum
+    /// or product is NaN.
     fn nested(&mut self, stm: &mut Stm) -> Vec<Option<Var>> {
         let Exp::Nest(nest) = &mut stm.exp else { return Vec::new() };
         match nest {
@@ -133,7 +134,7 @@ impl Traps<'_> {
         }
     }
 
-    /// The checks behind a statement.
+    /// The checks after a statement.
     fn checks(&mut self, stm: &Stm, counted: &[Option<Var>]) -> Vec<Stm> {
         let mut b = Builder::new(self.names);
         let at = self.near;
@@ -184,7 +185,7 @@ impl Traps<'_> {
     }
 }
 
-/// Is what it gives one of its operands?
+/// Whether the result is one of the operands.
 fn chooses(op: Prim) -> bool {
     op.row().surface == Surface::If
 }
@@ -199,7 +200,7 @@ fn is_nan(b: &mut Builder, x: Atom) -> Atom {
     b.prim(Prim::Not, [same])
 }
 
-/// Whether there is a NaN in it.
+/// Whether a value holds a NaN.
 fn any_nan(b: &mut Builder, x: Atom, ty: &Ty) -> Atom {
     let Some(var) = x.as_var().filter(|_| !ty.dims.is_empty()) else { return is_nan(b, x) };
     let mut at = Vec::new();
@@ -229,13 +230,13 @@ fn check(b: &mut Builder, new: Atom, old: Vec<Atom>, span: Span, message: String
     b.effect(Op::Check { cond, site, values: Vec::new() });
 }
 
-/// A sum of products is reported as the scalar operations that it consists of, anything else by its
-/// name.
+/// The message for a contraction names the product of its elements, that for any other primitive
+/// its name.
 fn made_nan_of(prim: ArrayPrim) -> String {
     if prim.is_contraction() { made_nan(Prim::Mul) } else { made_nan_by(prim.name()) }
 }
 
-/// Whether there is a NaN in the text.
+/// Whether the text holds a NaN.
 fn mentions_nan(block: &Block) -> bool {
     block.any(&mut |stm| {
         let mut found = false;

@@ -1,6 +1,6 @@
-//! The one place that knows all children of all constructs. Everything that walks (renaming, free
-//! variables, use counts, most passes) is built from `atoms`, `blocks`, `binders` and their mutable
-//! twins, which are one text.
+//! The children of all constructs, in one place. All walks (renaming, free variables, use counts,
+//! most passes) build on `atoms`, `blocks`, `binders` and their mutable twins, which share one
+//! text.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -15,7 +15,7 @@ macro_rules! children {
     ($($mutable:ident)?; $atoms:ident($atom:ty), $operands:ident; $blocks:ident, $binders:ident) => {
         impl Op {
             /// Calls `f` on every atom and variable that the construct mentions. Accumulators and
-            /// indexed arrays are given as atoms; a variable position must stay a variable.
+            /// indexed arrays count as atoms; a variable position must stay a variable.
             pub fn $atoms(&$($mutable)? self, f: &mut dyn FnMut($atom)) {
                 match self {
                     Op::Prim(_, args) | Op::Array(args) => $operands::atoms(args, f),
@@ -200,7 +200,7 @@ impl Stm {
         }
     }
 
-    /// Does the statement, or one in its blocks, satisfy the condition?
+    /// Whether the statement, or one in its blocks, satisfies the condition.
     pub fn any(&self, is: &mut dyn FnMut(&Stm) -> bool) -> bool {
         is(self) || self.exp.blocks().into_iter().any(|block| block.any(is))
     }
@@ -213,12 +213,12 @@ impl Stm {
 }
 
 impl Stm {
-    /// Drops the statements in its blocks that are not to be kept.
+    /// Drops the statements in its blocks that `keep` rejects.
     pub fn retain_inside(&mut self, keep: &dyn Fn(&Stm) -> bool) {
         self.exp.blocks_mut().into_iter().for_each(|block| block.retain(keep));
     }
 
-    /// How many statements it is, with those inside.
+    /// Number of statements, nested ones included.
     pub fn size(&self) -> usize {
         let mut size = 0;
         self.each(&mut |_| size += 1);
@@ -246,7 +246,7 @@ impl Function {
 }
 
 impl Block {
-    /// Does a statement, in nested blocks too, satisfy the condition?
+    /// Whether a statement, in nested blocks too, satisfies the condition.
     pub fn any(&self, is: &mut dyn FnMut(&Stm) -> bool) -> bool {
         self.stms.iter().any(|stm| stm.any(is))
     }
@@ -256,18 +256,18 @@ impl Block {
         self.stms.iter().for_each(|stm| stm.each(f));
     }
 
-    /// Drops the statements, those of nested blocks too, that are not to be kept.
+    /// Drops the statements, also in nested blocks, that `keep` rejects.
     pub fn retain(&mut self, keep: &dyn Fn(&Stm) -> bool) {
         self.stms.retain(keep);
         self.stms.iter_mut().for_each(|stm| stm.retain_inside(keep));
     }
 
-    /// How many statements, nested ones included.
+    /// Number of statements, nested ones included.
     pub fn size(&self) -> usize {
         self.stms.iter().map(Stm::size).sum()
     }
 
-    /// Calls `f` on everything that is bound in the block, nested blocks included.
+    /// Calls `f` on every variable bound in the block, nested blocks included.
     pub fn bound(&self, f: &mut dyn FnMut(Var)) {
         self.each(&mut |stm| {
             stm.binds.iter().for_each(|p| f(p.var));
@@ -320,7 +320,7 @@ impl Free {
     }
 
     fn stm(&mut self, stm: &Stm) {
-        // First what it binds: the sizes of a loop's parameters may mention earlier ones.
+        // The bound variables first: the sizes of a loop's parameters may mention earlier ones.
         self.bound.extend(stm.exp.bound());
         stm.exp.atoms(&mut |atom| self.atom(atom));
         for inner in stm.exp.blocks() {
@@ -333,7 +333,7 @@ impl Free {
     }
 }
 
-/// How often each variable is mentioned in a block, nested blocks, results and sizes included.
+/// The number of mentions of each variable in a block, nested blocks, results and sizes included.
 pub fn uses(block: &Block) -> HashMap<Var, usize> {
     fn count(block: &Block, counts: &mut HashMap<Var, usize>) {
         let mut add = |atom: Atom| {
@@ -375,7 +375,7 @@ impl Renaming {
         self.map.insert(var, atom);
     }
 
-    /// The identity?
+    /// Whether it is the identity.
     pub fn is_empty(&self) -> bool {
         self.map.is_empty()
     }
@@ -393,7 +393,7 @@ impl Renaming {
         Ty { elem: ty.elem, dims: ty.dims.iter().map(|a| self.atom(*a)).collect() }
     }
 
-    /// Substitutes in place; what the block binds keeps its names.
+    /// Substitutes in place; bound variables keep their names.
     pub fn apply(&self, block: &mut Block) {
         for stm in &mut block.stms {
             self.apply_stm(stm);
@@ -401,7 +401,7 @@ impl Renaming {
         block.results.iter_mut().for_each(|a| *a = self.atom(*a));
     }
 
-    /// Substitutes in one statement, its blocks included; what it binds keeps its names.
+    /// Substitutes in one statement, its blocks included; bound variables keep their names.
     pub fn apply_stm(&self, stm: &mut Stm) {
         stm.exp.atoms_mut(&mut |a| *a = self.atom(*a));
         stm.binds.iter_mut().flat_map(|p| &mut p.ty.dims).for_each(|a| *a = self.atom(*a));
@@ -421,7 +421,7 @@ impl Renaming {
         self.copied_stm(stm, &mut |var| names.again(var))
     }
 
-    /// The same for a block of another function, in which what it binds is called as the hints say.
+    /// A copy of a block of another function, whose variables have these hints.
     pub fn import(
         &mut self,
         block: &Block,

@@ -1,6 +1,6 @@
 //! Parts of large functions as C functions, and the calls of them; see [`crate::parts`] and
-//! [`crate::frame`]. The frame of a large kernel is in the arena; others, and that of a function of
-//! the library, of which many may run at a time, are on the stack.
+//! [`crate::frame`]. The frame of a large kernel is in the arena; others are on the stack, also
+//! that of a function of the library, of which many calls may run at a time.
 
 use lambada_loops::{Buf, Nest, Param, Reg, Stmt};
 
@@ -9,15 +9,14 @@ use crate::parts::{KERNEL, Part, Shared};
 use crate::shares;
 
 impl Printer<'_> {
-    /// At the beginning of a kernel in parts: the frame, which holds what parts need of the
-    /// parameters.
+    /// The beginning of a kernel in parts: the frame, with the parameters that parts need.
     pub fn open_frame(&mut self) {
         let kernel = self.frame.kernel().to_string();
         if self.is_entry && self.parts.is_cut() {
             self.line(&format!(
                 "struct {kernel}_frame *const frame = lam_alloc(ctx, 1, sizeof *frame);"
             ));
-            // It is blamed on the first array that there is.
+            // The first array is reported.
             self.line("if (unlikely(!frame)) return lam_no_memory(ctx, results, 0);");
         } else {
             self.line(&format!("struct {kernel}_frame lam_frame, *const frame = &lam_frame;"));
@@ -30,12 +29,12 @@ impl Printer<'_> {
         }
     }
 
-    /// The run of statements that is a part: its function, and the call of it.
+    /// A run of statements that is a part: its function, and the call of it.
     pub fn part(&mut self, part: Part, stmts: &[Stmt]) {
         self.declare(|_| true);
         let outside = std::mem::take(&mut self.out);
         let depth = std::mem::replace(&mut self.depth, 0);
-        // No kernel is called like that, whatever the functions of the program are called.
+        // No kernel has such a name, for any names in the program.
         let name = format!("part_{}_of_{}", part.number, self.frame.kernel());
         let kernel = self.frame.kernel().to_string();
         let head = format!(
@@ -65,8 +64,8 @@ impl Printer<'_> {
         });
     }
 
-    /// A parallel loop: the function of an iteration, and what has it called for each. The
-    /// iteration has a copy of the frame, so what it keeps there is its own.
+    /// A parallel loop: the function of an iteration, and the call that runs it for each. The
+    /// iteration has a copy of the frame, so its changes there are its own.
     pub fn parallel(&mut self, stmt: &Stmt) {
         let Stmt::Nest(Nest::Parallel { index, count, body, merge }) = stmt else { return };
         self.needs.teams();
@@ -126,7 +125,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A local variable for what is in the frame; gives the name that it had before.
+    /// A local variable for a value in the frame; gives the name that it had before.
     fn import(&mut self, shared: Shared) -> String {
         let name = match shared {
             Shared::Reg(reg) => {
@@ -142,7 +141,7 @@ impl Printer<'_> {
                     field
                 } else {
                     let pointer = self.pointer_type(Buf(buf));
-                    // what is only read may be called unshared
+                    // a buffer that is only read may be `restrict`
                     let qualifier = if self.facts.outside[buf as usize] { "restrict " } else { "" };
                     let name = self.fresh(&self.function.bufs[buf as usize].1.clone());
                     self.line(&format!("{pointer}{qualifier}{name} = {field};"));
@@ -153,7 +152,7 @@ impl Printer<'_> {
         std::mem::replace(self.name_of(shared), name)
     }
 
-    /// After a register got its value: the frame gets it too, if other parts mention it.
+    /// After a register got its value: stores it in the frame, too, if other parts mention it.
     pub fn share_reg(&mut self, reg: Reg) {
         let k = reg.0 as usize;
         if self.parts.regs[k] {
@@ -166,8 +165,8 @@ impl Printer<'_> {
         }
     }
 
-    /// After a pointer got its value, in the same way; a pointer that is exchanged is in the frame
-    /// only.
+    /// After a pointer got its value: stores it in the frame, too, if other parts mention it. A
+    /// pointer that is exchanged is in the frame only.
     pub fn share_buf(&mut self, buf: Buf) {
         let k = buf.0 as usize;
         if self.parts.bufs[k] && !self.facts.swapped[k] {
@@ -218,7 +217,7 @@ impl Printer<'_> {
     }
 }
 
-/// Is nothing in it done more than once?
+/// Whether no statement runs more than once.
 fn is_straight(stmts: &[Stmt]) -> bool {
     stmts.iter().all(|stmt| match stmt {
         Stmt::Nest(Nest::For { .. } | Nest::While { .. } | Nest::Parallel { .. }) => false,

@@ -19,8 +19,8 @@ impl Printer<'_> {
             && !polls::is_long(body)
             && polls::may_be_long(start, end, step);
         let start = self.operand(start).text;
-        // The end is evaluated again and again, so what reads memory, and what is not cheap, gets a
-        // name first.
+        // The end is evaluated in each iteration, so an expression that reads memory, or is not
+        // cheap, gets a name first.
         self.declare_unless_cheap(end);
         let end = self.operand(end).at(Level::Sum);
         self.declare(|_| true);
@@ -49,7 +49,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A loop over blocks of iterations, which asks in each; gives where one begins and ends.
+    /// A loop over blocks of iterations, which asks in each; gives the bounds of a block.
     fn blocks(&mut self, hint: &str, start: &str, end: &str, step: i64) -> (String, String) {
         let (from, to) = (self.fresh(&format!("{hint}_from")), self.fresh(&format!("{hint}_to")));
         let block = polls::BLOCK.saturating_mul(step);
@@ -150,7 +150,7 @@ impl Printer<'_> {
         self.line("}");
     }
 
-    /// Does the body take memory that its own scope releases, perhaps by what it calls?
+    /// Whether the body takes memory that its own scope releases, perhaps in a callee.
     fn allocates(&self, release: Release, body: &[Stmt]) -> bool {
         let all = release == Release::All;
         body.iter().any(|stmt| match stmt {

@@ -1,5 +1,5 @@
-//! What the printer needs to know of a function before it starts: which registers may be printed
-//! where they are used, and which buffers may share memory.
+//! Facts about a function, known before it is printed: which registers may be printed at their use,
+//! and which buffers may share memory.
 
 use std::collections::HashSet;
 
@@ -11,24 +11,24 @@ use lambada_loops::{
 use crate::taken::taken;
 
 pub(crate) struct Facts {
-    /// By register: is it mentioned once, in the body that assigns it, and not in a body nested
-    /// there?
+    /// By register: whether it is mentioned once, in the body that assigns it, and not in a body
+    /// nested there.
     pub once: Vec<bool>,
-    /// By register: is it never mentioned?
+    /// By register: whether it is never mentioned.
     pub dead: Vec<bool>,
     /// By buffer: a number for its memory. Buffers with different numbers share none.
     pub memory: Vec<u32>,
-    /// By memory: is it ever written?
+    /// By memory: whether it is ever written.
     pub written: Vec<bool>,
-    /// By buffer: may it only be read?
+    /// By buffer: whether it may only be read.
     pub outside: Vec<bool>,
-    /// By buffer: is it ever exchanged with another?
+    /// By buffer: whether its pointer ever changes.
     pub swapped: Vec<bool>,
-    /// By buffer: how many elements it has, if its memory can be the C function's own.
+    /// By buffer: its number of elements, if its memory can be the C function's own.
     pub local: Vec<Option<i64>>,
     /// The fields of nodes, by handle and number, that take over their arrays.
     pub taken: HashSet<(Reg, u32)>,
-    /// The memory of what they take over, by number.
+    /// The memory of the arrays that they take over, by number.
     kept: HashSet<u32>,
 }
 
@@ -73,7 +73,7 @@ impl Facts {
         facts
     }
 
-    /// Does a node take over the memory of the buffer?
+    /// Whether a node takes over the memory of the buffer.
     pub fn is_taken(&self, buf: Buf) -> bool {
         self.kept.contains(&self.memory[buf.0 as usize])
     }
@@ -97,7 +97,7 @@ impl Facts {
             }
         }
         if let Stmt::Step(Step::Swap(a, b)) = stmt {
-            // What a name stands for changes, which to a reader is as if the memory were written.
+            // The pointer of a name changes, which to a reader is as if the memory were written.
             for buf in [a, b] {
                 self.swapped[buf.0 as usize] = true;
                 self.write(*buf);
@@ -105,8 +105,8 @@ impl Facts {
         }
     }
 
-    /// What a scope allocates is nobody else's after it. If nothing in it gives memory to others,
-    /// small arrays need no arena.
+    /// The allocations of a scope are dead after it. If no statement in it passes memory on, small
+    /// arrays need no arena.
     fn locals(&mut self, scope: &[Stmt]) {
         let (mut found, mut is_closed) = (Vec::new(), true);
         visit(scope, &mut |stmt| match stmt {
@@ -210,7 +210,8 @@ fn shared(function: &Function, library: &Library) -> Vec<Buf> {
     shared
 }
 
-/// Buffers joined by views and exchanges have one memory, and so have those that are shared.
+/// Union-find: buffers joined by views and exchanges have one memory, and so have those that are
+/// shared.
 fn memories(function: &Function, library: &Library) -> Vec<u32> {
     let mut parents: Vec<u32> = (0..function.bufs.len() as u32).collect();
     fn root(parents: &mut [u32], k: u32) -> u32 {
@@ -234,8 +235,8 @@ fn memories(function: &Function, library: &Library) -> Vec<u32> {
     (0..function.bufs.len() as u32).map(|k| root(&mut parents, k)).collect()
 }
 
-/// By buffer: is it a parameter, a constant or an array of a node that may only be read, or a view
-/// of one?
+/// By buffer: whether it is a parameter, a constant or an array of a node that may only be read, or
+/// a view of one.
 fn outside(function: &Function, library: &Library) -> Vec<bool> {
     let mut outside = vec![false; function.bufs.len()];
     for param in &function.params {

@@ -7,7 +7,7 @@ use crate::parts::Shared;
 
 /// The fields of the frame, and the functions that use it.
 pub(crate) struct Frame {
-    /// The names of the parts begin with it.
+    /// The kernel, whose name the frame and the parts have in theirs.
     kernel: String,
     names: Names,
     /// The declarations of the fields.
@@ -33,7 +33,7 @@ impl Frame {
         }
     }
 
-    /// What the names of the parts begin with.
+    /// The kernel, whose name the frame and the parts have in theirs.
     pub fn kernel(&self) -> &str {
         &self.kernel
     }
@@ -44,13 +44,13 @@ impl Frame {
         self.prototypes += &format!("@declare {head};\n");
     }
 
-    /// A part that no other share knows.
+    /// A part that is unknown to other shares.
     pub fn add_static(&mut self, head: &str, text: &str) {
         self.functions.push(format!("static __attribute__((noinline)) {text}"));
         self.prototypes += &format!("static {head};\n");
     }
 
-    /// What a field holds from now on.
+    /// Puts a shared value into a field from now on.
     pub fn hold(&mut self, shared: Shared, field: String) {
         match shared {
             Shared::Reg(reg) => self.regs[reg as usize] = Some(field),
@@ -58,7 +58,7 @@ impl Frame {
         }
     }
 
-    /// The field that holds what parts share.
+    /// The field of a shared value.
     pub fn holder(&self, shared: Shared) -> String {
         let field = match shared {
             Shared::Reg(reg) => &self.regs[reg as usize],
@@ -67,7 +67,7 @@ impl Frame {
         field.clone().expect("it is in the frame")
     }
 
-    /// A new field, as it is mentioned.
+    /// A new field, in the form of its mentions.
     pub fn field(&mut self, ty: &str, hint: &str) -> String {
         let name = self.names.fresh(hint);
         self.fields.push(format!("{ty}{name};"));

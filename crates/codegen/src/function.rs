@@ -1,10 +1,9 @@
 //! One function as C.
 //!
 //! A register that is mentioned once, further down in the same body, is not declared: its
-//! expression waits and is printed where it is used, as a person would write it. An expression that
-//! reads memory or a cell stops waiting when that memory or cell is about to change, and all stop
-//! before nested bodies. Since expressions have no effects and cannot fail, moving them changes
-//! nothing.
+//! expression waits and is printed at its use, as a person would write it. An expression that reads
+//! memory or a cell stops waiting when that memory or cell is about to change, and all stop before
+//! nested bodies. Since expressions have no effects and cannot fail, moving them changes nothing.
 
 use lambada_loops::{
     Buf, Cell, Function, Names, Nest, Op, Operand, Param, Reg, Return, Step, Stmt, Ty, identifier,
@@ -21,11 +20,11 @@ use crate::text::{self, Text};
 
 /// Longer expressions get a name.
 const LONGEST: usize = 100;
-/// So many expressions may wait; then the oldest one gets a name.
+/// The most waiting expressions; then the oldest one gets a name.
 const MOST_WAITING: usize = 64;
 
-/// The function under the name `kernel`, after what it calls, and the entry `symbol` that unpacks
-/// its arguments.
+/// The function under the name `kernel`, after its library, and the entry `symbol` that unpacks its
+/// arguments.
 pub(crate) fn print(
     function: &Function,
     (kernel, symbol): (&str, &str),
@@ -59,11 +58,10 @@ pub(crate) struct Printer<'a> {
     pub program: &'a Program<'a>,
     /// Whether it is called from outside, and not by other functions.
     pub is_entry: bool,
-    /// How many sites and buffers the functions before this one have: numbers in messages are those
-    /// of the program.
+    /// The numbers of sites and buffers of earlier functions: messages number those of the program.
     sites_before: usize,
     bufs_before: usize,
-    /// Of a function of the library: where its results go.
+    /// In a function of the library: the targets of its results.
     results: Vec<String>,
     pub needs: &'a mut Needs,
     pub facts: Facts,
@@ -74,7 +72,7 @@ pub(crate) struct Printer<'a> {
     pub waiting: Vec<Waiting>,
     pub out: String,
     pub depth: usize,
-    /// In how many loops it is.
+    /// The number of loops around.
     pub loops: usize,
     pub parts: Parts,
     pub frame: Frame,
@@ -161,7 +159,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Where a result of a function of the library goes.
+    /// The target of a result of a function of the library.
     fn result_param(&mut self, result: &Return) -> String {
         let name = self.fresh("result");
         self.results.push(name.clone());
@@ -190,7 +188,7 @@ impl<'a> Printer<'a> {
         self.line("}");
     }
 
-    /// At the end of a function of the library.
+    /// The end of a function of the library.
     fn give_results(&mut self) {
         let function = self.function;
         for (result, name) in function.results.iter().zip(self.results.clone()) {
@@ -213,7 +211,7 @@ impl<'a> Printer<'a> {
         self.waiting.clear();
     }
 
-    /// Values as words: the member of the union, and what it holds.
+    /// Values as words: the member of the union, and its value.
     fn words(&mut self, values: &[Return]) -> Vec<(&'static str, String)> {
         let mut words = Vec::new();
         for value in values {
@@ -245,7 +243,7 @@ impl<'a> Printer<'a> {
 
     // Statements.
 
-    /// A nested body in braces, of which the caller has printed the first.
+    /// A nested body in braces; the caller has printed the first brace.
     pub fn nested(&mut self, body: &[Stmt]) {
         self.names.enter();
         self.depth += 1;
@@ -374,7 +372,7 @@ impl<'a> Printer<'a> {
         self.waiting.push(waiting);
     }
 
-    /// Gives a name to every waiting expression of a kind, in order.
+    /// Gives a name to every waiting expression that satisfies `which`, in order.
     pub fn declare(&mut self, which: impl Fn(&Text) -> bool) {
         let (now, later) = std::mem::take(&mut self.waiting)
             .into_iter()
@@ -392,8 +390,7 @@ impl<'a> Printer<'a> {
         self.share_reg(reg);
     }
 
-    /// Before a statement that writes to the memory of a buffer, or changes what its name stands
-    /// for.
+    /// Prepares for a statement that writes to the memory of a buffer, or changes its pointer.
     fn changes(&mut self, buf: Buf) {
         let memory = self.facts.memory[buf.0 as usize];
         self.declare(|waiting| waiting.memories.contains(&memory));
@@ -426,7 +423,7 @@ impl<'a> Printer<'a> {
         self.line(&format!("{helper}({place}, {}, {});", count.text, value.text));
     }
 
-    /// `place = value`, or `place += …` where the value says so.
+    /// `place = value`, or `place += …` if the value is such an operation on the place.
     fn update(&mut self, place: &str, value: Text) {
         match value.parts {
             Some((left, op, right)) if left == place => {
@@ -436,8 +433,8 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// How many elements a buffer has whose memory is the C function's own. Other parts of a
-    /// function cannot have that, by whatever name.
+    /// The number of elements of a buffer in the C function's own memory. Other parts of a function
+    /// cannot reach that, by any name.
     pub fn local(&self, buf: Buf) -> Option<i64> {
         let len = self.facts.local[buf.0 as usize]?;
         let memory = self.facts.memory[buf.0 as usize];
@@ -466,7 +463,7 @@ impl<'a> Printer<'a> {
         self.is_there(buf);
     }
 
-    /// Is it, where it is made, what the program gives?
+    /// Whether a buffer is a result of the program where it is allocated.
     fn is_result(&self, buf: Buf) -> bool {
         let is = |result: &Return| matches!(result, Return::Buffer(result, _) if *result == buf);
         self.is_entry && self.loops == 0 && self.function.results.iter().any(is)
@@ -480,7 +477,7 @@ impl<'a> Printer<'a> {
         dims.into_iter().reduce(times).unwrap_or(one).text
     }
 
-    /// Leaves the function unless there was memory for a buffer.
+    /// Leaves the function if there is no memory for a buffer.
     pub fn is_there(&mut self, buf: Buf) {
         let (name, number) = (self.buf(buf), self.bufs_before + buf.0 as usize);
         self.line(&format!("if (unlikely(!{name})) return lam_no_memory(ctx, results, {number});"));
@@ -492,7 +489,7 @@ impl<'a> Printer<'a> {
         self.sites_before + site as usize
     }
 
-    /// What a site says, for a comment.
+    /// The message of a site, for a comment.
     pub fn remark(&self, site: u32) -> String {
         comment(&self.function.sites[site as usize].message)
     }
@@ -633,7 +630,7 @@ fn field(elem: ScalarTy) -> &'static str {
     }
 }
 
-/// The text without what could end a comment of one line, or continue it on the next.
+/// The text without characters that could end a comment of one line, or continue it on the next.
 fn comment(text: &str) -> String {
     text.chars().map(|c| if c.is_control() || c == '\\' { ' ' } else { c }).collect()
 }

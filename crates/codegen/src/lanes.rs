@@ -1,10 +1,9 @@
-//! Vectors: GNU vector types, and the helpers without which some operations on them cannot be
-//! spelled.
+//! Vectors: GNU vector types, and helpers for operations that have no spelling on them.
 //!
 //! `n` reals are an `f64xn` or `f32xn`, `n` integers an `i64xn`. `n` truth values are integers as
 //! wide as a real: each lane is 0 or -1, a mask; so masks of comparisons of integers change their
-//! width where reals have 32 bits. In memory a truth value is a byte. C has no `?:` on vectors, so
-//! a choice is made of masks. What has no spelling on vectors goes lane by lane.
+//! width if reals have 32 bits. In memory a truth value is a byte. C has no `?:` on vectors, so a
+//! choice is made of masks. Other operations without a spelling on vectors go lane by lane.
 
 use lambada_loops::Ty;
 use lambada_prim::{
@@ -14,7 +13,7 @@ use lambada_prim::{
 use crate::text::{self, Level, Text};
 use crate::transpose::{self, Elements};
 
-/// How C names the type of a register.
+/// The C type of a register.
 pub(crate) fn register_type(precision: Precision, ty: Ty) -> String {
     match (ty.elem, ty.lanes) {
         (ScalarTy::Real, 1) => precision.c().to_string(),
@@ -26,7 +25,7 @@ pub(crate) fn register_type(precision: Precision, ty: Ty) -> String {
     }
 }
 
-/// How C names the type of masks.
+/// The C type of masks.
 pub(crate) fn mask_type(precision: Precision, lanes: u16) -> String {
     match precision {
         Precision::F64 => format!("i64x{lanes}"),
@@ -45,7 +44,7 @@ pub(crate) fn mask_of_integers(precision: Precision, lanes: u16, mask: &Text) ->
     }
 }
 
-/// How C names the type of an element in memory.
+/// The C type of an element in memory.
 pub(crate) fn memory_type(precision: Precision, elem: ScalarTy) -> &'static str {
     match elem {
         ScalarTy::Real => precision.c(),
@@ -59,13 +58,13 @@ pub(crate) fn memory_type(precision: Precision, elem: ScalarTy) -> &'static str 
 pub(crate) enum Helper {
     /// The types themselves.
     Types(u16),
-    /// All lanes the same.
+    /// One value in all lanes.
     Splat(ScalarTy, u16),
     /// Consecutive elements of memory.
     Load(ScalarTy, u16),
     /// To consecutive elements of memory.
     Store(ScalarTy, u16),
-    /// The first of consecutive elements of memory, then zeros.
+    /// The first of consecutive elements of memory; the other lanes repeat the last of these.
     LoadSome(ScalarTy, u16),
     /// The first lanes, to consecutive elements of memory.
     StoreSome(ScalarTy, u16),
@@ -73,11 +72,11 @@ pub(crate) enum Helper {
     Gather(ScalarTy, u16),
     /// To an element of memory for each lane.
     Scatter(ScalarTy, u16),
-    /// Rows that become columns.
+    /// A transposition.
     Transpose(ScalarTy, u16),
     /// A choice by lane.
     Select(ScalarTy, u16),
-    /// Lanes of two vectors, from one of the first on.
+    /// Consecutive lanes of two vectors, from a lane of the first one on.
     Splice(ScalarTy, u16, u16),
     /// All lanes combined.
     Fold(ReduceOp, ScalarTy, u16),
@@ -87,7 +86,7 @@ pub(crate) enum Helper {
     Each(Prim, u16),
 }
 
-/// What a type is called in the names of helpers.
+/// A type in the names of helpers.
 fn tag(precision: Precision, elem: ScalarTy, lanes: u16) -> String {
     match elem {
         ScalarTy::Real => format!("{precision}x{lanes}"),
@@ -97,7 +96,7 @@ fn tag(precision: Precision, elem: ScalarTy, lanes: u16) -> String {
 }
 
 impl Helper {
-    /// The name of the function, for such reals.
+    /// The name of the function, for this precision.
     pub fn name(self, precision: Precision) -> String {
         let tag = |elem, lanes| tag(precision, elem, lanes);
         match self {
@@ -253,8 +252,8 @@ pub(crate) fn math(name: &str) -> &'static VectorHelper {
     vector_helper(name).expect("a function on vectors needs functions that exist")
 }
 
-/// The text of a function on vectors, `$` for the number of lanes. Where there is none of its own
-/// for 32 bits, lanes have 64 on the way.
+/// The text of a function on vectors, `$` for the number of lanes. One without a text for 32 bits
+/// computes with 64.
 fn math_text(precision: Precision, name: &'static str, lanes: u16) -> String {
     match (precision, single_helper(name)) {
         (Precision::F64, _) => math(name).text.to_string(),
@@ -263,7 +262,7 @@ fn math_text(precision: Precision, name: &'static str, lanes: u16) -> String {
     }
 }
 
-/// A function on lanes of 32 bits by the one on lanes of 64, a register of these at a time.
+/// A function on lanes of 32 bits by the one on lanes of 64.
 fn widened(name: &'static str, lanes: u16) -> String {
     let prim =
         Prim::ALL.iter().find(|prim| prim.row().c.on_lanes().is_some_and(|own| own.name == name));
@@ -290,7 +289,7 @@ fn widened(name: &'static str, lanes: u16) -> String {
     )
 }
 
-/// The types of vectors. Those of 64 bits are there in any case, those of 32 come after them.
+/// The types of vectors. Those of 64 bits exist in any case, before those of 32 bits.
 fn types(precision: Precision, lanes: u16) -> String {
     match precision {
         Precision::F64 => {
@@ -343,7 +342,7 @@ fn store(precision: Precision, name: String, elem: ScalarTy, lanes: u16) -> Stri
     )
 }
 
-/// A value whose lanes are taken one by one.
+/// A value made lane by lane.
 fn by_lane(
     precision: Precision,
     elem: ScalarTy,
@@ -355,8 +354,8 @@ fn by_lane(
     format!("({}){{{}}}", register_type(precision, Ty { elem, lanes }), items.join(", "))
 }
 
-/// A helper on the first of the lanes, with the instructions of the processor that have masks where
-/// there are such, and else as usual.
+/// A helper for the first of the lanes, with masked instructions if the processor has them, and
+/// else `usual`.
 fn masks(
     precision: Precision,
     elem: ScalarTy,
@@ -384,19 +383,19 @@ fn numbers(precision: Precision, lanes: u16) -> String {
 struct Masked {
     precision: Precision,
     lanes: u16,
-    /// The macro that says that they are there.
+    /// The macro that is defined if they exist.
     feature: &'static str,
     /// The built-in functions.
     load: &'static str,
     store: &'static str,
-    /// How they take which lanes.
+    /// The form in which they take the mask.
     by: By,
 }
 
 enum By {
-    /// As an integer of this type, a bit for each.
+    /// An integer of this type, a bit for each lane.
     Bits(&'static str),
-    /// As a vector of this type, all bits of each.
+    /// A vector of this type, all bits of each lane.
     Vector(&'static str),
 }
 
@@ -486,7 +485,7 @@ fn repeat_name(precision: Precision, lanes: u16) -> String {
     }
 }
 
-/// The lane that is the last of `count` goes to those after it; zeros stay if there are none.
+/// Repeats the last of the first `count` lanes in the lanes after it; zeros stay if there are none.
 fn repeat_last(precision: Precision, lanes: u16) -> String {
     let (numbers, mask) = (numbers(precision, lanes), mask_type(precision, lanes));
     let (real, name) = (format!("{precision}x{lanes}"), repeat_name(precision, lanes));
@@ -498,7 +497,7 @@ fn repeat_last(precision: Precision, lanes: u16) -> String {
     )
 }
 
-/// A function that stores lanes one by one, in order, after what it does first.
+/// A function that stores lanes one by one, in order, after the statement `first`.
 fn store_lanes(
     precision: Precision,
     name: &str,
@@ -568,8 +567,8 @@ fn one_lane(precision: Precision, prim: Prim) -> String {
     }
 }
 
-/// The values of those that masks can express, where `$` stands for the number of lanes. Like the
-/// scalar helpers, these take the first of equals and keep NaNs.
+/// The primitives as expressions of masks, where `$` is the number of lanes. Like the scalar
+/// helpers, these take the first of equals and keep NaNs.
 const BODIES: &[(Prim, &str)] = &[
     (Prim::Abs, "(f64x$)((i64x$)x0 & INT64_MAX)"),
     (Prim::MinInt, "lam_select_i64x$((i64x$)(x0 <= x1), x0, x1)"),
@@ -585,7 +584,7 @@ const BODIES: &[(Prim, &str)] = &[
     (Prim::SignInt, "(i64x$)(x0 < 0) - (i64x$)(x0 > 0)"),
 ];
 
-/// The same where masks have 32 bits, which those of integers have not.
+/// [`BODIES`] for masks of 32 bits; masks of integers have 64.
 const SINGLE_BODIES: &[(Prim, &str)] = &[
     (Prim::Abs, "(f32x$)((i32x$)x0 & 0x7fffffff)"),
     (Prim::MinInt, "((i64x$)(x0 <= x1) & x0) | (~(i64x$)(x0 <= x1) & x1)"),
@@ -602,7 +601,7 @@ const SINGLE_BODIES: &[(Prim, &str)] = &[
     (Prim::SignInt, "(i64x$)(x0 < 0) - (i64x$)(x0 > 0)"),
 ];
 
-/// What masks can express.
+/// A primitive as an expression of masks, if it has one.
 fn body(precision: Precision, prim: Prim) -> Option<&'static str> {
     let bodies = match precision {
         Precision::F64 => BODIES,
@@ -611,12 +610,12 @@ fn body(precision: Precision, prim: Prim) -> Option<&'static str> {
     bodies.iter().find(|(other, _)| *other == prim).map(|(_, value)| *value)
 }
 
-/// Does the helper of a primitive make a choice?
+/// Whether the helper of a primitive makes a choice.
 pub(crate) fn selects(precision: Precision, prim: Prim) -> bool {
     body(precision, prim).is_some_and(|value| value.contains("lam_select"))
 }
 
-/// How a primitive is spelled on vectors.
+/// The spelling of a primitive on vectors.
 #[derive(Clone, Copy)]
 pub(crate) enum Spelling {
     /// `x + y`; one of the two may be a scalar.
@@ -635,7 +634,7 @@ pub(crate) enum Spelling {
     Select,
 }
 
-/// All that have a spelling; the others go lane by lane.
+/// All primitives with a spelling; the others go lane by lane.
 const SPELLINGS: &[(Prim, Spelling)] = &[
     (Prim::Add, Spelling::Arithmetic("+")),
     (Prim::Sub, Spelling::Arithmetic("-")),

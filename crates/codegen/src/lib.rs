@@ -17,23 +17,23 @@
 //!     `integer` per axis, its size. The data is valid until the next call with the same context;
 //!   - 1: a check failed; `results` holds its number, then the integers for its message;
 //!   - 2: there is not enough memory for an array; `results` holds the number of its buffer, the
-//!     number of its elements and how many bytes are in use;
+//!     number of its elements and the bytes in use;
 //!   - 3: there is not enough memory for a node; `results` holds the number of its site, its bytes
-//!     and how many bytes are in use;
+//!     and the bytes in use;
 //!   - 4: the call has been cancelled.
 //!
 //!   Checks, sites and buffers are numbered through the function and then its library.
 //! - `void lambada_context_cancel(struct lambada_context *, int)` ends the call that runs in a
 //!   context, or the next one; see [`polls`].
 //! - `void lambada_context_limit(struct lambada_context *, uint64_t)` limits the memory for arrays,
-//!   `uint64_t lambada_context_peak(struct lambada_context *)` tells the most that they have taken,
-//!   both in bytes.
-//! - `void lambada_context_stack(struct lambada_context *, uint64_t)`, of units with functions that
-//!   call each other only: how many bytes of the stack these may use, 4 MiB unless told. Where that
-//!   is too little, the call fails.
-//! - `int lambada_context_threads(struct lambada_context *, int64_t, lam_fork, void *)`, of units
-//!   with parallel loops only: on how many threads calls run, and what runs functions on these; one
-//!   thread unless told.
+//!   `uint64_t lambada_context_peak(struct lambada_context *)` returns the most that they have
+//!   taken, both in bytes.
+//! - `void lambada_context_stack(struct lambada_context *, uint64_t)`, only in units with functions
+//!   that call each other, limits the bytes of the stack for these `[default: 4 MiB]`. A call that
+//!   needs more fails.
+//! - `int lambada_context_threads(struct lambada_context *, int64_t, lam_fork, void *)`, only in
+//!   units with parallel loops, sets the number of threads for calls, and the function that runs
+//!   functions on them `[default: one thread]`.
 //! - In memory a real is a `double`, or a `float` where the function computes with 32 bits, an int
 //!   an `int64_t`, a bool an `unsigned char` that is 0 or 1; arrays are dense, the last axis is
 //!   contiguous.
@@ -64,10 +64,11 @@ pub use parts::PART;
 use runtime::Kinds;
 pub use shares::Shares;
 
-/// How the text is to be compiled. Integers wrap; floating point is strict but for the contraction
-/// of `a * b + c`. Straight lines of scalars are not packed into vectors: GCC then stores lanes and
-/// loads vectors of them at once, which no processor forwards (two times slower on ba and on small
-/// determinants, nothing faster). GCC and Clang know all of these; [`GCC_FLAGS`] are for GCC alone.
+/// The compiler flags for the text. Integers wrap; floating point is strict but for the contraction
+/// of `a * b + c`. Straight lines of scalars are not packed into vectors, because GCC then stores
+/// lanes and loads vectors of them at once, which no processor forwards (two times slower on ba and
+/// on small determinants, nothing faster). GCC and Clang know all of these; [`GCC_FLAGS`] are for
+/// GCC alone.
 pub const FLAGS: &[&str] = &[
     "-std=gnu99",
     "-O2",
@@ -82,8 +83,8 @@ pub const FLAGS: &[&str] = &[
     "-w",
 ];
 
-/// Flags that Clang refuses. Loops are not turned into calls of the C library: what is worth one is
-/// a copy or a fill already, and most loops that are left are short.
+/// Flags that Clang refuses. Loops do not become calls of the C library: those worth a call are
+/// copies and fills already, and most others are short.
 pub const GCC_FLAGS: &[&str] = &["-fno-tree-loop-distribute-patterns"];
 
 /// A unit of C with one or more functions.
@@ -93,7 +94,7 @@ pub struct Unit {
     pub text: String,
     /// The symbol of each function.
     pub symbols: Vec<String>,
-    /// How many parts can be compiled apart.
+    /// The numbers of parts that can be compiled apart.
     pub shares: Shares,
 }
 
@@ -102,42 +103,41 @@ pub fn c_source(function: &Function) -> String {
     unit(&[function]).text
 }
 
-/// Several functions as one unit of C. Those of equal name get numbers.
+/// Several functions as one unit of C. Equal names get numbers.
 pub fn c_module(functions: &[&Function]) -> String {
     unit(functions).text
 }
 
-/// Where a unit gets the memory of its arrays.
+/// The origin of the memory for a unit's arrays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Memory {
     /// From an arena that is kept from call to call: fast.
     Arena,
-    /// As [`Arena`](Memory::Arena), but large results may lie in memory that the host gives and
-    /// keeps, so that nobody copies them.
+    /// As [`Arena`](Memory::Arena), but large results may lie in memory of the host, so that nobody
+    /// copies them.
     Hosted,
-    /// From the system, each array in a block of exactly its size: what sanitizers need to see an
-    /// access out of bounds, or after the end of a scope.
+    /// From the system, each array in a block of exactly its size, so that sanitizers see an access
+    /// out of bounds, or after the end of a scope.
     Exact,
 }
 
-/// Who sees the names of a unit.
+/// The visibility of the names of a unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Linkage {
-    /// All that it is linked with.
+    /// Visible to all units that it is linked with.
     External,
-    /// What stands behind it in the same file.
+    /// Visible to the text behind it in the same file.
     Internal,
 }
 
-/// Several functions as one unit of C, and how they are called.
+/// Several functions as one unit of C, with their symbols.
 pub fn unit(functions: &[&Function]) -> Unit {
     unit_with(functions, Memory::Arena)
 }
 
-/// Versions of functions, each a unit of which no name is seen outside of the file: for libraries
-/// whose own functions stand behind such a text. A context of one version is one of all, so that
-/// whoever opens it need not know which one it is for. Macros that a text defines are those of
-/// [`MACROS`].
+/// Versions of functions, each a unit whose names are visible in the file only, for libraries whose
+/// own functions stand behind such a text. A context of one version works for all, so users need
+/// not know its version. A text defines no macros but [`MACROS`].
 pub fn internal_units(versions: &[Vec<&Function>]) -> Vec<Unit> {
     let print = |functions: &Vec<&Function>| print(functions, PART, false);
     let mut printed: Vec<Printed> = versions.iter().map(print).collect();
@@ -152,10 +152,10 @@ pub fn internal_units(versions: &[Vec<&Function>]) -> Vec<Unit> {
     printed.into_iter().zip(versions).map(unit).collect()
 }
 
-/// What a unit may define as macros.
+/// The macros that a unit may define.
 pub const MACROS: &[&str] = &["unlikely", "INFINITY", "NAN", "INT64_MAX", "INT64_MIN"];
 
-/// As [`unit()`]; functions that are much larger are cut into parts of about so many statements,
+/// As [`unit()`]; functions that are much larger are cut into parts of about `part` statements,
 /// each a C function. Large results may lie in memory of the host.
 pub fn unit_in_parts(functions: &[&Function], part: usize) -> Unit {
     print(functions, part, true).unit(functions, Memory::Hosted, Linkage::External)
@@ -167,7 +167,7 @@ pub fn unit_with(functions: &[&Function], memory: Memory) -> Unit {
     print(functions, PART, hosted).unit(functions, memory, Linkage::External)
 }
 
-/// Functions as C, and what that needs to stand in front.
+/// Functions as C, and the needs of their text.
 struct Printed {
     body: String,
     symbols: Vec<String>,
@@ -222,7 +222,7 @@ impl Printed {
     }
 }
 
-/// How many words the results of a function take, or the numbers of a failing check.
+/// The number of words for the results of a function, or for the numbers of a failing check.
 pub fn result_words(function: &Function) -> usize {
     let words = |result: &Return| match result {
         Return::Scalar(_) => 1,
@@ -242,7 +242,7 @@ pub fn result_words(function: &Function) -> usize {
     most
 }
 
-/// A comment that says what the file is and how to use it.
+/// A comment with the content of the file and its use.
 fn head(functions: &[&Function], symbols: &[String]) -> String {
     let list: String = functions
         .iter()
@@ -266,7 +266,7 @@ fn head(functions: &[&Function], symbols: &[String]) -> String {
     )
 }
 
-/// The parameters and results as a reader of the interface sees them.
+/// The parameters and results, for a reader of the interface.
 fn signature(function: &Function) -> String {
     let params: Vec<String> = lambada_loops::param_types(function)
         .into_iter()

@@ -1,6 +1,6 @@
-//! What libraries bring: functions that are called, nodes. A function of the library is a C
-//! function that takes its parameters and, for each result, where it goes. A handle is the address
-//! of a node; a node is an array of slots, of which the first holds the tag.
+//! Libraries: calls and nodes. A function of the library is a C function of its parameters and of a
+//! target for each result. A handle is the address of a node; a node is an array of slots, of which
+//! the first holds the tag.
 
 use lambada_loops::{Arg, Buf, FieldId, FnId, Given, NodeId, Operand, Part, Reg, identifier};
 use lambada_prim::ScalarTy;
@@ -17,7 +17,7 @@ impl Printer<'_> {
                 Arg::Buffer(buf) => self.buf(*buf),
             })
             .collect();
-        // It may write to whatever may change.
+        // The callee may write to all memory that may change.
         self.declare(|waiting| !waiting.is_constant());
         let results = results.iter().map(|given| match given {
             Given::Cell(cell) => format!("&{}", self.cell(*cell)),

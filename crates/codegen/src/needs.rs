@@ -1,6 +1,6 @@
-//! What a unit needs besides its functions: helpers, prototypes of `libm`, macros. Only what is
-//! used is printed, and no header is included: reading `math.h` and its kin takes a C compiler a
-//! third of the time that a small unit takes in all.
+//! The needs of a unit besides its functions: helpers, prototypes of `libm`, macros. Only used ones
+//! are printed, and no header is included: reading `math.h` and its kin takes a C compiler a third
+//! of the time that a small unit takes in all.
 
 use std::collections::BTreeSet;
 
@@ -10,9 +10,9 @@ use crate::Memory;
 use crate::lanes::{self, Helper, memory_type, register_type};
 use crate::runtime;
 
-/// What has been used so far.
+/// The uses so far.
 pub(crate) struct Needs {
-    /// How many bits reals have.
+    /// The precision of reals.
     precision: Precision,
     prims: BTreeSet<Prim>,
     /// Helpers, for reals of this unit or of 64 bits.
@@ -22,14 +22,15 @@ pub(crate) struct Needs {
     kernels: BTreeSet<ArrayPrim>,
     fills: BTreeSet<ScalarTy>,
     copies: bool,
-    /// What the runtime must know of.
+    /// The kinds of programs that the runtime has to support.
     pub kinds: runtime::Kinds,
-    /// Results may lie in memory of the host.
+    /// Whether results may lie in memory of the host.
     may_host: bool,
 }
 
 impl Needs {
-    /// Nothing, of a unit with such reals, whose results the host may have in memory of its own.
+    /// No uses yet, in a unit with this precision, whose results the host may have in memory of its
+    /// own.
     pub fn new(precision: Precision, may_host: bool) -> Needs {
         Needs {
             precision,
@@ -49,7 +50,7 @@ impl Needs {
         self.prims.insert(prim);
     }
 
-    /// Vectors of so many lanes.
+    /// Vectors of this number of lanes.
     pub fn lanes(&mut self, lanes: u16) {
         if lanes > 1 {
             self.vectors.insert((Helper::Types(lanes), Precision::F64));
@@ -98,7 +99,7 @@ impl Needs {
         helper.name(self.precision)
     }
 
-    /// A function on vectors, and the helpers that such functions use.
+    /// A function on vectors, and its helpers.
     fn math(&mut self, name: &'static str, lanes: u16) {
         self.lanes(lanes);
         let widened = self.precision == Precision::F32 && single_helper(name).is_none();
@@ -136,12 +137,12 @@ impl Needs {
         self.kinds.nodes = true;
     }
 
-    /// Values that are shown.
+    /// Inspections.
     pub fn inspections(&mut self) {
         self.kinds.inspections = true;
     }
 
-    /// Results whose memory the host may give; no if it may not.
+    /// Results in memory of the host; whether there may be any.
     pub fn hosted(&mut self) -> bool {
         self.kinds.hosted |= self.may_host;
         self.may_host
@@ -152,7 +153,7 @@ impl Needs {
         self.kinds.teams = true;
     }
 
-    /// All of it, in front of the functions, which are given to see what they mention.
+    /// The text before the functions, of which it declares the names that they mention.
     pub fn text(&self, functions: &str, memory: Memory) -> String {
         let kinds = self.kinds;
         let runtime = runtime::memory(memory, kinds);
@@ -202,7 +203,7 @@ impl Needs {
     }
 }
 
-/// The helper after those that it needs.
+/// The helper after its needs.
 fn with_needs(
     precision: Precision,
     name: &'static str,
@@ -216,7 +217,7 @@ fn with_needs(
     }
 }
 
-/// The function on vectors after those that it needs.
+/// The function on vectors after its needs.
 fn with_math(
     precision: Precision,
     (name, lanes): (&'static str, u16),
@@ -224,7 +225,7 @@ fn with_math(
     out: &mut Vec<String>,
 ) {
     let text = Helper::Math(name, lanes).definition(precision);
-    // What has no lanes is there once for all widths.
+    // A function without lanes stands there once for all widths.
     if done.contains(&text) {
         return;
     }
@@ -242,8 +243,8 @@ fn with_math(
     out.push(text);
 }
 
-/// The first elements one by one; then what has been filled is copied, as far as it is in the
-/// cache.
+/// Fills the first elements one by one, and then with copies of the filled ones, as far as these
+/// are in the cache.
 fn fill(precision: Precision, elem: ScalarTy) -> String {
     let (memory, value) =
         (memory_type(precision, elem), register_type(precision, lambada_loops::Ty::scalar(elem)));
@@ -260,7 +261,7 @@ fn fill(precision: Precision, elem: ScalarTy) -> String {
     )
 }
 
-/// Macros and prototypes, of what is mentioned.
+/// The macros and prototypes that are mentioned.
 fn declarations(precision: Precision, mentioned: &BTreeSet<&str>) -> String {
     let macros = MACROS
         .iter()
@@ -278,12 +279,12 @@ fn declarations(precision: Precision, mentioned: &BTreeSet<&str>) -> String {
     if text.is_empty() { text } else { format!("{text}\n") }
 }
 
-/// What looks like an identifier.
+/// The words in the form of identifiers.
 fn identifiers(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').filter(|word| !word.is_empty())
 }
 
-/// What `math.h` and `stdint.h` would define, for reals of 64 and of 32 bits.
+/// The macros of `math.h` and `stdint.h`, for reals of 64 and of 32 bits.
 const MACROS: &[(&str, [&str; 2])] = &[
     ("INFINITY", ["__builtin_inf()", "__builtin_inff()"]),
     ("NAN", ["__builtin_nan(\"\")", "__builtin_nanf(\"\")"]),
@@ -336,8 +337,8 @@ const LIBM: &[(&str, &str)] = &[
     ("trunc", "double"),
 ];
 
-/// Names that no local variable may have: the words of C, what this file declares, and what the
-/// interface and the helpers use.
+/// Names that no local variable may have: the words of C, the declarations of this file, and names
+/// in the interface and the helpers.
 pub(crate) fn reserved() -> impl Iterator<Item = &'static str> {
     let libm = LIBM.iter().map(|(name, _)| *name);
     libm.chain(MACROS.iter().map(|(name, _)| *name)).chain(KEYWORDS.iter().copied())
@@ -415,8 +416,8 @@ const KEYWORDS: &[&str] = &[
     "while",
 ];
 
-/// May a local variable not have this name, because helpers for vectors or for primitives have
-/// names like it?
+/// Whether a local variable may not have this name, because helpers for vectors or for primitives
+/// have names like it.
 pub(crate) fn is_reserved(name: &str) -> bool {
     let vector = |prefix: &str| {
         name.strip_prefix(prefix).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))

@@ -1,4 +1,4 @@
-//! What registers are assigned, as expressions. An operand that waits is taken from the list and
+//! The operations of registers, as expressions. An operand that waits is taken from the list and
 //! becomes part of the expression.
 
 use lambada_loops::{Buf, Op, Operand, Reg, Ty};
@@ -86,7 +86,8 @@ impl Printer<'_> {
         if ty.lanes == 1 { value } else { self.splat(value, ty) }
     }
 
-    /// Where all integers are constants, C would compute in `int`.
+    /// The operands of a primitive. If all its integers are constants, they are wide, because C
+    /// would compute in `int`.
     fn scalar_args(&mut self, prim: Prim, args: &[Operand]) -> Vec<Text> {
         let ints = |elem: &ScalarTy| *elem == ScalarTy::Int;
         let all = args

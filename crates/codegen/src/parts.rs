@@ -1,22 +1,23 @@
 //! Large functions in parts. The time of C compilers grows with the square of the length of a
 //! function, mostly in register allocation: 5000 assignments take half a minute. So a long run of
-//! statements becomes a function of its own, and what several parts mention goes through a frame, a
-//! struct in the arena. A function of ordinary size stays whole.
+//! statements becomes a function of its own, and values shared by several parts go through a frame,
+//! a struct. A function of ordinary size stays whole.
 //!
-//! What is assigned once is read from the frame once, where a part begins, so that loops work on
-//! local variables as ever. Cells, and pointers that are exchanged, live in the frame.
+//! A part reads registers and unexchanged pointers from the frame once, at its beginning, so that
+//! loops work on local variables as ever. Cells, and pointers that are exchanged, live in the
+//! frame.
 //!
-//! An iteration of a `Parallel` is a part, too, whatever its length, since threads call functions.
-//! It has a frame of its own, a copy.
+//! An iteration of a `Parallel` is a part, too, of any length, because threads call functions. It
+//! has a frame of its own, a copy.
 
 use std::collections::{BTreeSet, HashMap};
 
 use lambada_loops::{Binding, Buf, Cell, Function, Nest, Operand, Param, Reg, Return, Stmt, visit};
 
-/// About how many statements a part has.
+/// About the number of statements of a part.
 pub const PART: usize = 250;
 
-/// A function, and a loop, with at most so many times the statements of a part stays whole.
+/// A function or a loop stays whole up to this multiple of the statements of a part.
 const WHOLE: usize = 4;
 
 /// The kernel itself, among the parts.
@@ -36,7 +37,7 @@ pub(crate) enum Shared {
     Buf(u32),
 }
 
-/// How a function is cut into parts, and what they share.
+/// The parts of a function, and the values that they share.
 #[derive(Default)]
 pub(crate) struct Parts {
     /// By the first statement.
@@ -45,18 +46,18 @@ pub(crate) struct Parts {
     teams: HashMap<*const Stmt, usize>,
     /// The part around a part.
     parents: Vec<usize>,
-    /// What a part reads from the frame when it begins.
+    /// The values that a part reads from the frame at its beginning.
     pub imports: Vec<BTreeSet<Shared>>,
-    /// What the part around it reads from the frame when it has ended.
+    /// The values that the part around it reads from the frame afterwards.
     pub exports: Vec<BTreeSet<Shared>>,
-    /// By register, cell and buffer: is it in the frame?
+    /// By register, cell and buffer: whether it is in the frame.
     pub regs: Vec<bool>,
     pub cells: Vec<bool>,
     pub bufs: Vec<bool>,
 }
 
 impl Parts {
-    /// Cuts a function into parts of about so many statements.
+    /// Cuts a function into parts of about this number of statements.
     pub fn of(function: &Function, part: usize) -> Parts {
         let mut parts = Parts {
             regs: vec![false; function.regs.len()],
@@ -80,7 +81,7 @@ impl Parts {
         parts
     }
 
-    /// Is the function one C function?
+    /// Whether the function is one C function.
     pub fn is_whole(&self) -> bool {
         self.starts.is_empty() && self.teams.is_empty()
     }
@@ -100,19 +101,20 @@ impl Parts {
         self.starts.get(&std::ptr::from_ref(stmt)).copied()
     }
 
-    /// Cuts a body; gives how many statements remain in it, the calls of the parts included.
+    /// Cuts a body; gives the number of statements that remain in it, the calls of the parts
+    /// included.
     fn cut(&mut self, body: &[Stmt], part: usize) -> usize {
         let (mut first, mut run, mut calls) = (0, 0, 0);
         for (k, stmt) in body.iter().enumerate() {
             let inside: usize = match stmt {
-                // What is in the frame is memory, so loops that are not long stay whole: their sums
-                // are registers.
+                // The frame is memory, so loops that are not long stay whole: their sums are
+                // registers.
                 Stmt::Nest(Nest::For { body, .. })
                     if weight(body) <= part.saturating_mul(WHOLE) =>
                 {
                     weight(body)
                 }
-                // what is before the test of a `while` is seen by the test
+                // the test of a `while` sees the names bound before it
                 Stmt::Nest(Nest::While { cond, body }) => {
                     weight(&cond.before) + self.cut(body, part)
                 }
@@ -138,7 +140,7 @@ impl Parts {
         run + calls
     }
 
-    /// Is a part the other, or inside of it?
+    /// Whether a part is the other, or inside of it.
     fn is_inside(&self, mut part: usize, other: usize) -> bool {
         while part != other && part != KERNEL {
             part = self.parents[part];
@@ -161,7 +163,7 @@ fn weight(body: &[Stmt]) -> usize {
         .sum()
 }
 
-/// In which part each name is bound.
+/// The part in which each name is bound.
 struct Homes<'p> {
     parts: &'p mut Parts,
     regs: Vec<usize>,
@@ -270,7 +272,7 @@ impl<'p> Homes<'p> {
         self.parts.cells[cell as usize] |= self.cells[cell as usize] != part;
     }
 
-    /// A part mentions what is bound in another.
+    /// Records that a part mentions a name that is bound in another.
     fn shared(&mut self, shared: Shared, home: usize, part: usize) {
         if home == part {
         } else if self.parts.is_inside(home, part) {

@@ -1,28 +1,28 @@
-//! Where machine code asks whether its call has been cancelled.
+//! Polls: the places where machine code asks whether its call has been cancelled.
 //!
 //! - A call of a function asks by comparing the stack, which it does anyway: a cancelled call has
 //!   none.
 //! - A `while` asks in each iteration.
 //! - A `for` asks in each iteration if one may take long: if there is another `for` in it whose
-//!   length is not known to be small, or a kernel. One that is itself in a `for`, and holds only
-//!   such that ask nothing, leaves the question to that one unless its iterations need each other:
+//!   length is not known to be small, or a kernel. If it is itself in a `for`, and all loops in it
+//!   ask nothing, it leaves the question to the outer one, unless its iterations need each other:
 //!   between two short loops a question would cost more than a hundredth.
 //! - A `Parallel` asks before each iteration.
-//! - A `for` of which no iteration takes long asks nothing; one that is in no other, and may be
-//!   long itself, is cut into blocks of [`BLOCK`] iterations.
+//! - A `for` whose iterations are all short asks nothing; if it is in no other, and may be long
+//!   itself, it is cut into blocks of [`BLOCK`] iterations.
 //!
 //! So a call goes on at most for the two innermost loops of a nest, or for one kernel.
 
 use lambada_loops::{Mode, Nest, Operand, Step, Stmt};
 use lambada_prim::Scalar;
 
-/// So many iterations of a loop that is in no other run between two questions.
+/// The iterations of an outermost loop between two questions.
 pub(crate) const BLOCK: i64 = 1 << 16;
 
-/// Loops of so many iterations in all do not take long.
+/// The most iterations in all of loops that do not take long.
 const SHORT: i64 = 64;
 
-/// Does a loop with this body, in so many others, ask in each iteration?
+/// Whether a loop with this body, in `depth` others, asks in each iteration.
 pub(crate) fn asks(mode: Mode, depth: usize, body: &[Stmt]) -> bool {
     match height(body) {
         0 => false,
@@ -31,7 +31,7 @@ pub(crate) fn asks(mode: Mode, depth: usize, body: &[Stmt]) -> bool {
     }
 }
 
-/// How deep loops are nested in a body that may take long, as far as it matters: 0, 1 or more.
+/// The depth of loops in a body that may take long, as far as it matters: 0, 1 or more.
 fn height(body: &[Stmt]) -> u32 {
     if length(body).is_some() {
         return 0;
@@ -48,17 +48,17 @@ fn height(body: &[Stmt]) -> u32 {
     heights.max().unwrap_or_default()
 }
 
-/// May one iteration with this body take long?
+/// Whether one iteration with this body may take long.
 pub(crate) fn is_long(body: &[Stmt]) -> bool {
     height(body) > 0
 }
 
-/// May a loop be longer than a block?
+/// Whether a loop may be longer than a block.
 pub(crate) fn may_be_long(start: Operand, end: Operand, step: i64) -> bool {
     iterations(start, end, step).is_none_or(|count| count > BLOCK)
 }
 
-/// How many iterations the loops of a body have in all, if that is known to be few. What asks
+/// The iterations of the loops of a body in all, if these are known to be few. A loop that asks
 /// itself counts for nothing.
 fn length(body: &[Stmt]) -> Option<i64> {
     let lengths = body.iter().map(|stmt| match stmt {

@@ -1,10 +1,10 @@
-//! The library of a kernel: what its functions are called, and what they take.
+//! The library of a kernel: the names and types of its functions in C.
 
 use lambada_loops::{Buf, Function, Library, Param, Return, Ty, identifier};
 
 use crate::lanes::{memory_type, register_type};
 
-/// The library of a kernel, and what its functions are called.
+/// The library of a kernel, with the names of its functions in C.
 pub(crate) struct Program<'a> {
     pub library: &'a Library,
     pub names: Vec<String>,
@@ -20,7 +20,7 @@ impl<'a> Program<'a> {
         Program { library, names }
     }
 
-    /// Prototypes, as functions may call those that stand after them.
+    /// Prototypes, because functions may call later ones.
     pub fn declarations(&self) -> String {
         let mut out = String::new();
         for (name, function) in self.names.iter().zip(&self.library.functions) {

@@ -1,6 +1,6 @@
-//! The fixed parts of the C text: the interface, the arena, and what programs with calls and nodes
-//! need. A line that begins with `@` stands for what only these have; `@export` before a function
-//! says that it is called from outside.
+//! The fixed parts of the C text: the interface, the arena, and the needs of programs with calls
+//! and nodes. A line that begins with `@` stands for text that only some kinds of programs have;
+//! `@export` marks a function that is called from outside.
 
 use lambada_prim::Precision;
 
@@ -13,19 +13,19 @@ use memory::{
     MARKS, MARKS_AT_BOTH_ENDS,
 };
 
-/// What only some programs have.
+/// The kinds of programs that need more text.
 #[derive(Clone, Copy, Default)]
 pub(crate) struct Kinds {
     pub calls: bool,
     pub nodes: bool,
     pub inspections: bool,
     pub teams: bool,
-    /// Results whose memory the host may give.
+    /// Results in memory of the host.
     pub hosted: bool,
 }
 
 impl Kinds {
-    /// What has what either has.
+    /// The needs of both.
     pub fn or(self, other: Kinds) -> Kinds {
         Kinds {
             calls: self.calls || other.calls,
@@ -37,7 +37,7 @@ impl Kinds {
     }
 }
 
-/// Memory of a kind, for programs that have these.
+/// The text of a kind of memory.
 pub(crate) fn memory(memory: Memory, kinds: Kinds) -> String {
     match memory {
         Memory::Arena | Memory::Hosted => chosen(ARENA, kinds),
@@ -45,17 +45,17 @@ pub(crate) fn memory(memory: Memory, kinds: Kinds) -> String {
     }
 }
 
-/// Results whose memory the host gives.
+/// Results in memory of the host.
 pub(crate) fn hosted(kinds: Kinds) -> String {
     chosen(HOSTED, kinds)
 }
 
-/// Sizes of arrays, and what is said where there is no room.
+/// Sizes of arrays, and the failures of allocations.
 pub(crate) fn sizes(kinds: Kinds) -> String {
     chosen(SIZES, kinds)
 }
 
-/// A text with what programs of some kinds have.
+/// A text with the lines for programs of these kinds.
 fn chosen(text: &str, Kinds { calls, nodes, inspections, teams, hosted }: Kinds) -> String {
     let chosen = |line: &str| {
         match line {
@@ -108,7 +108,7 @@ fn chosen(text: &str, Kinds { calls, nodes, inspections, teams, hosted }: Kinds)
     text.lines().filter_map(chosen).collect()
 }
 
-/// Nodes, in memory of a kind.
+/// Nodes, in a kind of memory.
 pub(crate) fn nodes(memory: Memory, precision: Precision) -> String {
     let made = match memory {
         Memory::Arena | Memory::Hosted => NODES_IN_ARENA,
@@ -117,7 +117,7 @@ pub(crate) fn nodes(memory: Memory, precision: Precision) -> String {
     with_reals(&format!("{SLOTS}{made}{NODES}"), precision)
 }
 
-/// Types of the interface, and what a failing check does.
+/// Types of the interface, and the failure of a check.
 pub(crate) fn interface(precision: Precision) -> String {
     with_reals(INTERFACE, precision)
 }
@@ -127,7 +127,7 @@ fn with_reals(text: &str, precision: Precision) -> String {
     text.replace("@real", precision.c())
 }
 
-/// Types of the interface, and what a failing check does.
+/// Types of the interface, and the failure of a check.
 const INTERFACE: &str = "\
 typedef __INT64_TYPE__ int64_t;
 typedef __UINT64_TYPE__ uint64_t;
@@ -149,7 +149,7 @@ static __attribute__((cold, noinline)) int lam_fail(union lambada_word *results,
 }
 ";
 
-/// What both kinds of memory have: sizes of arrays, and what is said where there is no room.
+/// The part common to both kinds of memory: sizes of arrays, and the failures of allocations.
 const SIZES: &str = "\
 /* Is the call to end? Loops ask, those of which an iteration may take long each time. */
 static inline int lam_is_cancelled(const struct lambada_context *ctx) {
@@ -178,8 +178,8 @@ static __attribute__((cold, noinline)) int lam_no_memory(struct lambada_context 
 }
 ";
 
-/// Loops whose iterations run at the same time. Iterations are taken in order, so whoever waits for
-/// its turn waits for one that runs.
+/// Loops whose iterations run at the same time. Iterations are taken in order, so one that waits
+/// for its turn waits for one that runs.
 pub(crate) const TEAMS: &str = "\
 int sched_yield(void);
 
@@ -267,7 +267,7 @@ static int lam_parallel(struct lambada_context *ctx, union lambada_word *results
 }
 ";
 
-/// Values that are shown.
+/// Inspections.
 pub(crate) const INSPECTIONS: &str = "\
 /* What is inspected is given to this function from now on: its number and its values, as results are. */
 @export void lambada_context_seen(struct lambada_context *ctx, void (*seen)(const void *, int64_t, const union lambada_word *), const void *who) {
@@ -280,7 +280,7 @@ static __attribute__((cold, noinline)) void lam_inspect(const struct lambada_con
 }
 ";
 
-/// Functions that call each other: how deep they may.
+/// Functions that call each other: the limit on their depth.
 pub(crate) const CALLS: &str = "\
 /* Calls may use so many bytes of the stack from now on. */
 @export void lambada_context_stack(struct lambada_context *ctx, uint64_t bytes) {
@@ -302,7 +302,7 @@ static __attribute__((cold, noinline)) int lam_too_deep(const struct lambada_con
 }
 ";
 
-/// What a node consists of.
+/// The slots of a node.
 const SLOTS: &str = "\
 /* A node is a row of slots: its tag, scalars, for each array its data and the number of its elements. A handle is its address; 0 is null, all of
  * whose fields are zeros. */
@@ -314,7 +314,7 @@ union lam_slot {
 
 ";
 
-/// They lie side by side.
+/// Nodes side by side.
 const NODES_IN_ARENA: &str = "\
 static inline union lam_slot *lam_node(struct lambada_context *ctx, int64_t slots, int64_t tag) {
     uint64_t bytes = (uint64_t)slots * sizeof(union lam_slot);
@@ -326,7 +326,7 @@ static inline union lam_slot *lam_node(struct lambada_context *ctx, int64_t slot
 }
 ";
 
-/// Each has its block.
+/// Nodes with a block each.
 const NODES_EXACT: &str = "\
 static inline union lam_slot *lam_node(struct lambada_context *ctx, int64_t slots, int64_t tag) {
     union lam_slot *node = lam_alloc_kept(ctx, slots, sizeof *node);
@@ -335,7 +335,7 @@ static inline union lam_slot *lam_node(struct lambada_context *ctx, int64_t slot
 }
 ";
 
-/// What programs do with nodes.
+/// The operations on nodes.
 const NODES: &str = "
 /* Says for what there is no room: where in the program it is made, how many bytes it takes, and how many are in use. */
 static __attribute__((cold, noinline)) int lam_no_node(struct lambada_context *ctx, union lambada_word *results, int64_t site, int64_t bytes) {

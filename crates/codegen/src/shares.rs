@@ -1,23 +1,23 @@
 //! Shares of a unit. Parts of large functions ([`crate::parts`]) know each other by name only, so
-//! several C compilers can work on them at a time: each is given the whole text, and macros that
-//! say which parts are its own. Straight-line parts, without loops, can be compiled with less
-//! effort.
+//! several C compilers can work on them at a time: each gets the whole text, and macros that select
+//! its own parts. Straight-line parts, without loops, can be compiled with less effort.
 //!
-//! Printers leave marks in the text: `@export ` before what is called from outside, `@part ` before
-//! the definition of a part, `@declare ` before its prototype, and a part stands between lines
-//! `@loops k` or `@lines k` and `@end`. Without shares a part is a static function like any other.
+//! Printers leave marks in the text: `@export ` before functions that are called from outside,
+//! `@part ` before the definition of a part, `@declare ` before its prototype, and a part stands
+//! between lines `@loops` or `@lines` and `@end`. Without shares a part is a static function like
+//! any other.
 
-/// How many parts the functions of a unit have; none if all functions are whole.
+/// The numbers of parts in a unit; 0 if all functions are whole.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Shares {
-    /// With loops.
+    /// Parts with loops.
     pub loops: usize,
-    /// Without.
+    /// Parts without loops.
     pub lines: usize,
 }
 
 impl Shares {
-    /// What tells a C compiler that it is to compile the parts of one kind whose numbers leave a
+    /// The macros for a C compiler that compiles the parts of one kind whose numbers leave this
     /// remainder. The first share of the parts with loops has all else that a unit has.
     pub fn macros(straight: bool, of: usize, share: usize) -> [String; 3] {
         let straight = u8::from(straight);
@@ -51,7 +51,7 @@ pub(crate) fn marked(text: &str, straight: bool) -> String {
     format!("@{}\n{text}@end\n", if straight { "lines" } else { "loops" })
 }
 
-/// The text as one share, with what stands before names that are seen from outside.
+/// The text as one share, with `exported` before names that are visible outside.
 pub(crate) fn alone(text: &str, exported: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for line in text.split_inclusive('\n') {
@@ -69,7 +69,7 @@ pub(crate) fn alone(text: &str, exported: &str) -> String {
     out.replace("@export ", exported)
 }
 
-/// The text such that it can be shared, `head` before it, and the number of its parts.
+/// The text in a form that can be shared, `head` before it, and the number of its parts.
 pub(crate) fn shared(head: &str, text: &str) -> (String, Shares) {
     let mut shares = Shares::default();
     let mut out = format!("{head}{MACROS}");

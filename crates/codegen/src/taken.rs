@@ -1,16 +1,15 @@
 //! Arrays that a node takes over instead of copying them.
 //!
-//! An array and a node that the same body makes live equally long. Where nobody writes to the array
-//! any more and nobody else is given it, the node may as well refer to it: this is so for almost
-//! all arrays of tapes.
+//! An array and a node made by the same body live equally long. If no later statement writes to the
+//! array or passes it on, the node may as well refer to it: this is so for almost all arrays of
+//! tapes.
 
 use std::collections::{HashMap, HashSet};
 
 use lambada_loops::{Binding, Buf, Function, Library, Part, Reg, Return, Step, Stmt, visit};
 
 /// The fields of nodes, by handle and number, that take over their arrays, with the memory of
-/// these. `memory` says by buffer which others share its memory, `local` whether that is the C
-/// function's own.
+/// these. Buffers with the same `memory` share theirs; `local` memory is the C function's own.
 pub(crate) fn taken(
     function: &Function,
     library: &Library,
@@ -39,13 +38,13 @@ pub(crate) fn taken(
     let mut bodies = vec![&function.body];
     visit(&function.body, &mut |stmt| bodies.extend(stmt.bodies()));
     for body in bodies {
-        // What the body has made so far and nobody has been given.
+        // The memory that the body has made and not passed on, with the field that takes it over.
         let mut made: HashMap<u32, Option<(Reg, u32)>> = HashMap::new();
         for stmt in body {
-            // What is nested is read only for arrays that wait, so not at each depth.
+            // Nested statements are read only for arrays that wait, so not at each depth.
             let nested = if made.is_empty() { &[] } else { std::slice::from_ref(stmt) };
             visit(nested, &mut |inner| {
-                // Whoever has it already must have a copy.
+                // If a field has taken the array over, it must copy it instead.
                 for buf in inner.writes() {
                     if let Some(Some(field)) = made.get(&memory[buf.0 as usize]) {
                         all.remove(field);
@@ -81,7 +80,7 @@ pub(crate) fn taken(
     all
 }
 
-/// The buffers that a statement gives to somebody who might write to them or hand them on.
+/// The buffers that a statement passes to code that may write to them or pass them on.
 fn given(stmt: &Stmt) -> Vec<Buf> {
     let mut all = Vec::new();
     match stmt {

@@ -3,7 +3,7 @@
 
 use lambada_prim::{CText, Precision, Scalar, c_helper};
 
-/// How tightly an expression binds, loosest first. Comparisons and bit operations have the levels
+/// The precedence of an expression, loosest first. Comparisons and bit operations have the levels
 /// of C, but mixtures that people misread get parentheses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
@@ -28,9 +28,9 @@ pub(crate) struct Text {
     pub level: Level,
     /// The cells that it reads.
     pub cells: Vec<u32>,
-    /// The memories that it reads, of those that are ever written.
+    /// The memories that it reads, among those that are ever written.
     pub memories: Vec<u32>,
-    /// `(left, operator, right)` where it is arithmetic, for `left += right`.
+    /// `(left, operator, right)` if it is arithmetic, for `left += right`.
     pub parts: Option<(String, &'static str, String)>,
 }
 
@@ -49,7 +49,7 @@ impl Text {
         if self.level >= level { self.text.clone() } else { format!("({})", self.text) }
     }
 
-    /// The same, reading what the operands read.
+    /// The expression, with the reads of its operands.
     pub fn reading(mut self, operands: &[Text]) -> Text {
         for operand in operands {
             self.cells.extend(&operand.cells);
@@ -82,7 +82,7 @@ pub(crate) fn apply(precision: Precision, spelling: CText, args: &[Text]) -> Tex
     text.reading(args)
 }
 
-/// A function of `libm`, or a helper. What is computed with 64 bits in any case is rounded.
+/// A function of `libm`, or a helper. A result that always has 64 bits is rounded.
 fn apply_function(precision: Precision, function: &'static str, args: &[Text]) -> Text {
     match (precision, c_helper(function)) {
         (Precision::F64, _) => call(function, args),

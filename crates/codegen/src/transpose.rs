@@ -1,21 +1,21 @@
-//! Rows that become columns. A square of as many rows as a vector has lanes is turned around in
-//! registers: first single elements change places between neighboring rows, then pairs, and so on,
-//! each time half of two vectors.
+//! Transposition. A square of as many rows as a vector has lanes is transposed in registers: first
+//! single elements change places between neighboring rows, then pairs, and so on, each time half of
+//! two vectors.
 
-/// What the elements are.
+/// The types and helpers for elements.
 pub(crate) struct Elements {
-    /// The type of one in memory.
+    /// The type of an element in memory.
     pub(crate) memory: &'static str,
-    /// That of a vector.
+    /// The type of a vector.
     pub(crate) vector: String,
-    /// That of the lanes that a shuffle takes.
+    /// The type of the lane numbers of a shuffle.
     pub(crate) index: String,
     /// The helpers that read and write a vector.
     pub(crate) load: String,
     pub(crate) store: String,
 }
 
-/// The helper of a name.
+/// The helper with this name.
 pub(crate) fn definition(name: &str, of: &Elements, lanes: u16) -> String {
     let Elements { memory, vector, index, load, store } = of;
     let each = |line: &dyn Fn(u16) -> String| (0..lanes).map(line).collect::<Vec<String>>();
@@ -45,19 +45,19 @@ pub(crate) fn definition(name: &str, of: &Elements, lanes: u16) -> String {
     )
 }
 
-/// Statements after which the vectors `x0`, `x1` … are the columns of what they were the rows of.
+/// Statements that turn the vectors `x0`, `x1` … from rows into columns.
 fn turned(vector: &str, index: &str, lanes: u16) -> String {
     let steps = (0..lanes.trailing_zeros()).map(|k| 1 << k);
     steps.map(|apart| step(vector, index, lanes, apart)).collect()
 }
 
-/// Between rows that are so far apart, as many elements change places.
+/// Exchanges elements between rows at a distance, as many as the distance.
 fn step(vector: &str, index: &str, lanes: u16, apart: u16) -> String {
     let lists = |lane: &dyn Fn(u16) -> u16| {
         let all: Vec<String> = (0..lanes).map(|k| lane(k).to_string()).collect();
         format!("({index}){{{}}}", all.join(", "))
     };
-    // Of the lanes of both, those of the second one behind those of the first one.
+    // A shuffle numbers the lanes of the second vector behind those of the first one.
     let low = lists(&|k| if k & apart == 0 { k } else { lanes + k - apart });
     let high = lists(&|k| if k & apart == 0 { k + apart } else { lanes + k });
     let pairs = (0..lanes).filter(|k| k & apart == 0);

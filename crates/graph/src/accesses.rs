@@ -1,14 +1,15 @@
-//! Accesses: which are in range wherever their axes run, and how they move along an axis.
+//! Accesses: whether they are in range for all indices of their axes, and how they move along an
+//! axis.
 
 use crate::placed::REACH;
 use crate::{Affine, Array, ArrayId, Axes, AxisId, Chosen, Graph, NodeId, Sum};
 
-/// Is the access in range wherever its axes run, once the checks have passed?
+/// Whether the access is in range for all indices of its axes, once the checks have passed.
 pub fn is_safe(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
     in_range(graph, array, index, &|i, dim| graph.checked.contains(&(i, dim)))
 }
 
-/// The same while the checks are made.
+/// [`is_safe`], before the checks have passed.
 pub fn is_safe_unchecked(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
     in_range(graph, array, index, &|_, _| false)
 }
@@ -39,7 +40,7 @@ pub fn sizes(graph: &Graph, array: ArrayId) -> Option<Vec<NodeId>> {
     Some(axes.iter().map(|axis| graph.axis(*axis).extent).collect())
 }
 
-/// Is the k-th index in range wherever its axes run, whatever has been checked?
+/// Whether the k-th index is in range for all indices of its axes, without the checks.
 pub fn fits(graph: &Graph, array: ArrayId, (k, i): (usize, NodeId), size: NodeId) -> bool {
     graph.index(i).is_some_and(|axis| graph.axis(axis).extent == size)
         || is_chosen(graph, graph.array(array), k, i)
@@ -52,7 +53,7 @@ fn is_below(graph: &Graph, index: NodeId, size: NodeId) -> bool {
     both.is_some_and(|(index, size)| (0..size.int()).contains(&index.int()))
 }
 
-/// Are the elements one after the other, for indices of the axis that are?
+/// Whether consecutive indices of the axis access consecutive elements.
 pub fn runs_along(graph: &Graph, index: &[NodeId], axis: AxisId) -> bool {
     let Some((last, others)) = index.split_last() else { return false };
     let along = Affine::of(graph, *last).along(graph, &Axes::one(axis));
@@ -60,8 +61,8 @@ pub fn runs_along(graph: &Graph, index: &[NodeId], axis: AxisId) -> bool {
         && !others.iter().any(|i| graph.free(*i).contains(axis))
 }
 
-/// How far from the current index along the last of some axes an element is that a nest stores for
-/// all of them.
+/// The distance, along the last of some axes, of an element from the current index, in an array
+/// that a nest stores for all of these axes.
 pub fn neighbor(graph: &Graph, axes: &[AxisId], array: ArrayId, index: &[NodeId]) -> Option<i64> {
     let Array::Map(own, _) = graph.array(array) else { return None };
     let (axis, outer) = axes.split_last()?;
@@ -75,16 +76,16 @@ pub fn neighbor(graph: &Graph, axes: &[AxisId], array: ArrayId, index: &[NodeId]
     rest.known().filter(|away| same && along == *axis && away.abs() <= REACH)
 }
 
-/// Whether it is an access, perhaps out of range, that lanes may make all the same, each at the
-/// nearest place in the array.
+/// Whether lanes may make an access that is perhaps out of range, each at the nearest place in the
+/// array.
 pub fn slides(graph: &Graph, array: ArrayId, index: &[NodeId]) -> bool {
     let written = matches!(graph.array(array), Array::Input(_) | Array::Map(..));
     let whole = written && graph.array_facts(array).free.is_empty();
     whole && !index.is_empty()
 }
 
-/// Is an index of an array in range wherever it is asked for, as it has been chosen outside, or
-/// whatever the indices of its axes are?
+/// Whether an index of an array is in range wherever it is needed, because it has been chosen
+/// outside, or for all indices of its axes.
 pub fn is_chosen(graph: &Graph, array: &Array, position: usize, index: NodeId) -> bool {
     let Array::Input(input) = array else { return false };
     let of_input = |node: NodeId| {

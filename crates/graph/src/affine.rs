@@ -18,13 +18,12 @@ pub struct Affine {
 }
 
 impl Affine {
-    /// What a node is.
+    /// The sum that equals a node.
     pub fn of(graph: &Graph, node: NodeId) -> Affine {
         Affine::with(graph, node, &mut FxHashMap::default())
     }
 
-    /// The same, where `known` has the sums that have been found: a node that is mentioned twice is
-    /// looked at once.
+    /// [`Affine::of`] with a memo, so that a node with two mentions is visited once.
     fn with(graph: &Graph, node: NodeId, known: &mut FxHashMap<NodeId, Affine>) -> Affine {
         if let Some(found) = known.get(&node) {
             return found.clone();
@@ -91,7 +90,7 @@ impl Affine {
         self.terms.is_empty().then_some(self.constant)
     }
 
-    /// The same with other names for the nodes, if all have one.
+    /// The sum with other names for the nodes, if all have one.
     pub fn over(&self, name: impl Fn(NodeId) -> Option<u32>) -> Option<(BTreeMap<u32, i64>, i64)> {
         let named = |(node, times): (&NodeId, &i64)| Some((name(*node)?, *times));
         Some((self.terms.iter().map(named).collect::<Option<_>>()?, self.constant))
@@ -105,8 +104,8 @@ impl Affine {
         (self.terms.iter().filter_map(own).collect(), rest)
     }
 
-    /// How many indices an axis has, if it has any: without what makes the number of a loop that
-    /// does not run 0.
+    /// The number of indices of an axis, if it has any: without the maximum with 0 that the extent
+    /// of a loop may have.
     pub fn extent(graph: &Graph, axis: AxisId) -> Affine {
         let extent = graph.axis(axis).extent;
         let natural = |node: NodeId| graph.lit(node).is_some_and(|least| least.int() <= 0);
@@ -117,8 +116,8 @@ impl Affine {
         }
     }
 
-    /// Is it about an axis alone, and indices: a sum of these, of its extent, and of a constant,
-    /// that does not wrap?
+    /// Whether it is a sum of indices, of the extent of the axis, and of a constant, all so small
+    /// that it does not wrap.
     pub fn is_along(&self, graph: &Graph, axis: AxisId) -> bool {
         let extent = Affine::extent(graph, axis);
         let own = |term: &NodeId| graph.index(*term).is_some() || extent.terms.contains_key(term);
@@ -126,15 +125,15 @@ impl Affine {
         small(self.constant, 1 << 32) && self.terms.iter().all(|(t, k)| own(t) && small(*k, 8))
     }
 
-    /// The node that it is, if it is one.
+    /// The node, if it is a single one.
     pub fn single(&self) -> Option<NodeId> {
         let mut terms = self.terms.iter();
         let (node, times) = terms.next()?;
         (*times == 1 && self.constant == 0 && terms.next().is_none()).then_some(*node)
     }
 
-    /// `coefficient · axis + rest`, if there is one such axis among those given, and the rest
-    /// depends on none of them.
+    /// `coefficient · axis + rest`, if it depends on one of these axes, and the rest on none of
+    /// them.
     pub fn along(&self, graph: &Graph, axes: &Axes) -> Option<(i64, AxisId, Affine)> {
         let mut depending = self.terms.iter().filter(|(node, _)| graph.free(**node).meets(axes));
         let (node, coefficient) = depending.next()?;

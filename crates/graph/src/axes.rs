@@ -25,32 +25,32 @@ impl Axes {
         self.0.as_deref().unwrap_or(&[])
     }
 
-    /// How many.
+    /// Number of axes.
     pub fn len(&self) -> usize {
         self.slice().len()
     }
 
-    /// None?
+    /// Whether there are no axes.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Whether it is one of them.
+    /// Whether an axis is among them.
     pub fn contains(&self, axis: AxisId) -> bool {
         self.slice().binary_search(&axis).is_ok()
     }
 
-    /// Are all of them there?
+    /// Whether all of them are in the other set.
     pub fn is_subset(&self, of: &Axes) -> bool {
         self.iter().all(|axis| of.contains(axis))
     }
 
-    /// Whether they have any in common.
+    /// Whether the sets have an axis in common.
     pub fn meets(&self, other: &Axes) -> bool {
         self.iter().any(|axis| other.contains(axis))
     }
 
-    /// Those of both.
+    /// The axes of either set.
     #[must_use]
     pub fn union(&self, other: &Axes) -> Axes {
         if other.is_subset(self) {
@@ -62,7 +62,7 @@ impl Axes {
         self.iter().chain(other.iter()).collect()
     }
 
-    /// Those that are not in the other set.
+    /// The axes that are not in the other set.
     #[must_use]
     pub fn without(&self, other: &Axes) -> Axes {
         if !self.meets(other) {
@@ -71,7 +71,7 @@ impl Axes {
         self.iter().filter(|axis| !other.contains(*axis)).collect()
     }
 
-    /// Those of both sets.
+    /// The axes of both sets.
     #[must_use]
     pub fn intersection(&self, other: &Axes) -> Axes {
         self.iter().filter(|axis| other.contains(*axis)).collect()

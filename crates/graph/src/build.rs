@@ -1,5 +1,5 @@
-//! Smart constructors: what is written twice is one node. They apply the equations that have no
-//! cost (an element of an array of known elements is that element) and fold nothing else.
+//! Smart constructors: equal definitions are one node. They apply the equations that have no cost
+//! (an element of an array of known elements is that element) and fold nothing else.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -11,39 +11,39 @@ use super::{
     Term,
 };
 
-/// What surrounds the place in the program that is being translated.
+/// A construct around the place in the program that is being translated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Around {
     /// A loop over the axis.
     Axis(AxisId),
     /// A branch that may not be taken.
     Branch,
-    /// A condition on the indices of two axes, the first of which is inside of the other. What does
-    /// not depend on the first one is computed outside; what does not depend on the second one,
-    /// too, if it surely has a value for each index.
+    /// A condition on the indices of two axes, the first of which is inside of the other. A
+    /// definition that does not depend on the first one is computed outside; so is one that does
+    /// not depend on the second one, if it surely has a value for each index.
     Part(AxisId, AxisId),
 }
 
 /// Builds a graph.
 #[derive(Debug, Default)]
 pub struct Builder {
-    /// What has been built.
+    /// The graph so far.
     pub graph: Graph,
-    /// Where new nodes come from, outermost first.
+    /// The constructs around new nodes, outermost first.
     pub around: Vec<Around>,
     nodes: FxHashMap<Node, NodeId>,
     arrays: FxHashMap<Array, ArrayId>,
 }
 
 impl Builder {
-    /// Builds on.
+    /// Continues a graph.
     pub fn of(graph: Graph) -> Builder {
         let nodes = graph.nodes.iter().cloned().zip((0..).map(NodeId)).collect();
         let arrays = graph.arrays.iter().cloned().zip((0..).map(ArrayId)).collect();
         Builder { graph, around: Vec::new(), nodes, arrays }
     }
 
-    /// What has been built. An axis without a loop has no order.
+    /// The finished graph. An axis without a loop has no order.
     pub fn finish(mut self) -> Graph {
         let ordered: Axes = self.graph.loops.iter().map(|l| l.axis).collect();
         for (k, axis) in self.graph.axes.iter_mut().enumerate() {
@@ -89,8 +89,7 @@ impl Builder {
         }
     }
 
-    /// An element. If the array has been written with indices, and these are the same ones, it is
-    /// what was written.
+    /// An element. At the indices with which the array has been written, it is the written element.
     pub fn at(&mut self, array: ArrayId, index: Vec<NodeId>) -> NodeId {
         match self.graph.array(array) {
             Array::Map(axes, body) => {
@@ -148,8 +147,8 @@ impl Builder {
         self.array(Array::Items(items))
     }
 
-    /// An array with these elements. If they are those of an array of the same sizes, it is that
-    /// one.
+    /// An array with these elements. If they are the elements of an array of the same sizes, it is
+    /// that array.
     pub fn map(&mut self, axes: Vec<AxisId>, body: NodeId) -> ArrayId {
         if let Node::At(array, index) = self.graph.node(body)
             && index.len() == axes.len()
@@ -171,7 +170,7 @@ impl Builder {
         self.map(Vec::new(), value)
     }
 
-    /// An array with what is added to it.
+    /// An array with additions.
     pub fn scatter(&mut self, init: ArrayId, terms: Vec<Term>) -> ArrayId {
         if terms.is_empty() { init } else { self.array(Array::Scatter(init, terms)) }
     }
@@ -181,7 +180,7 @@ impl Builder {
         self.array(Array::Update(init, index, part))
     }
 
-    /// A loop whose next states are not known yet; it depends on the given axes at most.
+    /// A loop whose next states are not known yet; it depends on these axes at most.
     pub fn open(&mut self, axis: AxisId, inits: &[(Rc<str>, ArrayId)], free: &Axes) -> LoopId {
         let carry = |(hint, init): &(Rc<str>, ArrayId)| Carry {
             hint: hint.clone(),
@@ -247,7 +246,7 @@ impl Builder {
         self.arrays.insert(array, ArrayId((self.graph.arrays.len() - 1) as u32));
     }
 
-    /// Whether there is a branch between the loops that something depends on, and this place.
+    /// Whether a branch lies between the loops that a definition depends on, and this place.
     fn is_lazy(&self, free: &Axes, total: bool) -> bool {
         let needed = |around: &Around| matches!(around, Around::Axis(a) if free.contains(*a));
         let inner = self.around.iter().rposition(needed).map_or(0, |k| k + 1);
@@ -260,7 +259,7 @@ impl Builder {
         })
     }
 
-    /// Is a node in range for each index of its axes?
+    /// Whether a node is in range for each index of its axes.
     fn is_total(&self, node: &Node) -> bool {
         let graph = &self.graph;
         let index = |i: &NodeId, size: Option<&NodeId>| {
@@ -279,7 +278,7 @@ impl Builder {
         }
     }
 
-    /// Whether there is such a node.
+    /// Whether the graph has such a node.
     pub fn knows(&self, node: &Node) -> bool {
         self.nodes.contains_key(node)
     }
@@ -319,7 +318,7 @@ impl Builder {
         nodes.into_iter().fold(Axes::default(), |all, n| all.union(self.graph.free(n)))
     }
 
-    /// What is free where axes have been bound: their extents are asked for outside.
+    /// The free axes of a construct that binds axes, whose extents are computed outside.
     fn bound(&self, axes: impl Iterator<Item = AxisId> + Clone, inside: &Axes) -> Axes {
         let extents = axes.clone().map(|a| self.graph.axis(a).extent);
         let own: Axes = axes.collect();

@@ -1,10 +1,10 @@
 //! The checker: `⊢ graph`. It shares no code with the smart constructors.
 //!
 //! * Every definition has parts of the right types and as many indices as there are axes; its facts
-//!   are what follows from its parts.
+//!   follow from its parts.
 //! * Nothing depends on itself, but for the state of a loop, by the state at the beginning of an
 //!   iteration.
-//! * What the program gives and does depends on no axis that is not run through there.
+//! * Outputs and effects depend on no axis that does not run there.
 //! * Axes that are bound together have extents that do not depend on each other; the axes of loops
 //!   are sequential.
 
@@ -36,7 +36,7 @@ pub fn check(graph: &Graph) -> Check {
 
 #[derive(Clone, Copy, PartialEq)]
 enum State {
-    /// It is being visited: who needs it now needs itself.
+    /// Being visited: a definition that needs it now needs itself.
     Open,
     Done,
 }
@@ -106,7 +106,7 @@ impl Checker<'_> {
         nodes.iter().fold(Axes::default(), |all, n| all.union(self.graph.free(*n)))
     }
 
-    /// The extents of axes that are bound together, and what is free outside.
+    /// The free axes of a construct that binds axes, whose extents do not depend on each other.
     fn bound(&self, axes: &[AxisId], inside: &Axes) -> Check<Axes> {
         let set: Axes = axes.iter().copied().collect();
         all(set.len() == axes.len(), || "an axis is bound twice".into())?;
@@ -192,7 +192,8 @@ impl Checker<'_> {
                 index.iter().try_for_each(|i| self.typed(*i, ScalarTy::Int))?;
                 (facts.elem, facts.free.union(&self.free(index)).union(&own.free))
             }
-            // What a loop depends on is not less than what is said of it: see `loop_`.
+            // The facts about a loop may name more axes than it depends on, and no fewer: see
+            // `loop_`.
             Array::Carried(l, k) | Array::Final(l, k) => {
                 let carry = graph.loop_(*l).carries.get(*k as usize).ok_or("no such state")?;
                 let outside = &graph.loop_facts(*l).0;

@@ -1,5 +1,5 @@
-//! Indices that are in range whatever the program does: chosen outside of it, or for all indices of
-//! axes.
+//! Indices that are in range in every run of the program: chosen outside of it, or in range for all
+//! indices of axes.
 
 use std::collections::BTreeMap;
 
@@ -8,21 +8,21 @@ use std::collections::BTreeMap;
 pub struct Sum {
     /// By input.
     pub terms: BTreeMap<u32, i64>,
-    /// What is added.
+    /// The constant term.
     pub constant: i64,
 }
 
 /// An index of an input that is in range whenever the run of statements begins.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Chosen {
-    /// Which input.
+    /// The input.
     pub input: u32,
-    /// Which of its axes.
+    /// The position of the index.
     pub position: usize,
-    /// The index, but for what depends on axes.
+    /// The index, without the terms that depend on axes.
     pub index: Sum,
-    /// What else is added to it: multiples of the indices of axes, with the extents of these; in
-    /// order. It is in range for all of these indices.
+    /// The other terms: multiples of the indices of axes, with the extents of these; in order. The
+    /// index is in range for all of these indices.
     pub along: Vec<(i64, Sum)>,
 }
 

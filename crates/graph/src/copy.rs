@@ -1,6 +1,8 @@
-//! Copies what a program needs into a new one, with a rule for scalars: most passes are such rules.
+//! Copies the live part of a program into a new one, with a rule for scalars: most passes are such
+//! rules.
 //!
-//! *Gives* a program without definitions and states that nothing needs, in which the free axes of loops are exact. *Keeps* what the rule keeps.
+//! *Gives* a program without dead definitions and states, in which the free axes of loops are
+//! exact. *Keeps* all that the rule keeps.
 
 use lambada_source::stack;
 use rustc_hash::FxHashMap;
@@ -11,20 +13,20 @@ use super::{
     Node, NodeId, Output, Term,
 };
 
-/// What becomes of a scalar, whose parts have been copied already.
+/// The image of a scalar, whose parts have been copied already.
 pub type Rule<'a> = &'a mut dyn FnMut(&mut Builder, NodeId, Node) -> NodeId;
 
-/// The program with the rule applied everywhere, inside out.
+/// The program with the rule applied to all scalars, bottom-up.
 pub fn rewritten(from: &Graph, rule: Rule) -> Graph {
     copied(from, rule, &Aliases::default(), FxHashMap::default())
 }
 
-/// The program with other arrays in the places of some.
+/// The program with some arrays replaced by others.
 pub fn aliased(from: &Graph, aliases: &Aliases) -> Graph {
     copied(from, &mut |to, _, node| rebuilt(to, node), aliases, FxHashMap::default())
 }
 
-/// The program with one axis in the place of another one, which is not bound or free where the
+/// The program with an axis replaced by another one, which is neither bound nor free where the
 /// first one is.
 pub fn merged(from: &Graph, axis: AxisId, into: AxisId) -> Graph {
     let merged = FxHashMap::from_iter([(axis, into)]);
@@ -55,7 +57,7 @@ fn copied(from: &Graph, rule: Rule, aliases: &Aliases, merged: FxHashMap<AxisId,
     copy.to.finish()
 }
 
-/// The program without what nothing needs.
+/// The live part of the program.
 pub fn cleaned(from: &Graph) -> Graph {
     rewritten(from, &mut |to, _, node| rebuilt(to, node))
 }
@@ -73,9 +75,9 @@ pub fn rebuilt(to: &mut Builder, node: Node) -> NodeId {
 struct Copy<'a> {
     from: &'a Graph,
     aliases: &'a Aliases,
-    /// The states that are needed.
+    /// The live states.
     live: Live,
-    /// Axes in the places of others.
+    /// Replacements of axes.
     merged: FxHashMap<AxisId, AxisId>,
     to: Builder,
     rule: Rule<'a>,
@@ -87,7 +89,7 @@ struct Copy<'a> {
 }
 
 impl Copy<'_> {
-    /// All inputs stay, and keep their numbers: those that are scalars may be sizes of the others.
+    /// All inputs stay, and keep their numbers, because scalar inputs may be sizes of others.
     fn inputs(&mut self) {
         for (k, input) in self.from.inputs.iter().enumerate() {
             let dims = input.dims.iter().map(|d| self.node(*d)).collect();
@@ -254,7 +256,7 @@ impl Copy<'_> {
     }
 }
 
-/// The axes that each loop depends on: the smallest sets that fit.
+/// The axes that each loop depends on: the least fixpoint.
 fn loops_free(graph: &Graph, live: &Live, aliases: &Aliases) -> Vec<Axes> {
     let mut known = vec![Axes::default(); graph.loops.len()];
     loop {
@@ -269,7 +271,7 @@ fn loops_free(graph: &Graph, live: &Live, aliases: &Aliases) -> Vec<Axes> {
     }
 }
 
-/// The free axes of definitions where those of loops are known.
+/// The free axes of definitions, for known free axes of loops.
 struct Free<'a> {
     graph: &'a Graph,
     live: &'a Live,
@@ -292,7 +294,7 @@ impl Free<'_> {
     }
 
     fn node(&mut self, node: NodeId) -> Axes {
-        // Where no loop is involved, the facts are exact.
+        // The facts name every free axis: if they name none, there is none.
         if self.graph.free(node).is_empty() {
             return Axes::default();
         }

@@ -31,7 +31,7 @@ pub const FOLD: f64 = 8.0;
 pub const EXTREMUM: f64 = 2.0;
 /// The beginning of a nest, once for each block.
 pub const BEGIN: f64 = 8.0;
-/// The part of what is done at the same time that is felt.
+/// The part of overlapped work that still takes time.
 pub const HIDDEN: f64 = 0.1;
 /// Longer code of twice as many iterations, as a factor, at least.
 pub const LONGER: f64 = 1.01;
@@ -89,18 +89,18 @@ pub const FEW_THREADED: i64 = 4;
 /// iteration makes and combines with others.
 pub const WORTH_A_TOTAL: i64 = 512;
 
-/// What decides on lanes and tiles: a row for each width of vectors.
+/// The parameters of lanes and tiles: a row for each width of vectors.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Target {
-    /// How many reals a vector has.
+    /// The number of reals in a vector.
     pub lanes: u16,
-    /// How many vectors there are at a time.
+    /// The number of vector registers.
     pub registers: u16,
-    /// What it takes to read a number for all lanes, where reading a vector takes 1.
+    /// The cost of reading a number for all lanes, where reading a vector costs 1.
     pub broadcast: f64,
-    /// What it takes to read a vector, where an operation takes 1.
+    /// The cost of reading a vector, where an operation costs 1.
     pub read: f64,
-    /// How many operations fit the time until a sum is there.
+    /// The number of operations in the time of a sum.
     pub wait: f64,
 }
 
@@ -113,8 +113,7 @@ const TARGETS: [Target; 4] = [
 ];
 
 impl Target {
-    /// The row for a number of lanes: that of the registers which hold as many reals of so many
-    /// bits.
+    /// The row for a number of lanes: that of registers which hold as many reals of this precision.
     pub fn of(lanes: u16, precision: Precision) -> Target {
         let wide = (lanes / precision.per_word()).max(1);
         let fits = |target: &&Target| target.lanes <= wide;
@@ -130,22 +129,22 @@ pub struct Nominal {
 }
 
 impl Nominal {
-    /// The given values, by the numbers of the inputs.
+    /// These values, by the numbers of the inputs.
     pub fn of(inputs: impl IntoIterator<Item = (u32, i64)>) -> Nominal {
         Nominal { inputs: inputs.into_iter().collect() }
     }
 
-    /// How many indices an axis has; of one that depends on others, about.
+    /// The number of indices of an axis; approximate if it depends on other axes.
     pub fn extent(&self, graph: &Graph, axis: AxisId) -> f64 {
         self.int(graph, graph.axis(axis).extent).max(1) as f64
     }
 
-    /// How many combinations of indices there are.
+    /// The number of combinations of indices.
     pub fn volume(&self, graph: &Graph, axes: &Axes) -> f64 {
         axes.iter().map(|axis| self.extent(graph, axis)).product()
     }
 
-    /// How many elements an array of these sizes has.
+    /// The number of elements of an array of these sizes.
     pub fn elements(&self, graph: &Graph, dims: &[NodeId]) -> f64 {
         dims.iter().map(|dim| self.int(graph, *dim).max(1) as f64).product()
     }

@@ -1,6 +1,6 @@
-//! The evaluator: `⟦graph⟧ : tensors → tensors or failure`. It computes what is asked for, each
-//! scalar once for each combination of the indices that it depends on, so what it counts is the
-//! least work that a placement of the definitions can come to.
+//! The evaluator: `⟦graph⟧ : tensors → tensors or failure`. It computes on demand, each scalar once
+//! for each combination of the indices that it depends on, so its counts are the least work of a
+//! placement of the definitions.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -15,15 +15,15 @@ use super::{Array, ArrayId, Axes, AxisId, Effect, Graph, LoopId, Node, NodeId, T
 pub struct Outcome {
     /// One per output.
     pub results: Vec<Tensor>,
-    /// How many operations on reals.
+    /// The number of operations on reals.
     pub reals: u64,
-    /// How many other operations.
+    /// The number of other operations.
     pub others: u64,
 }
 
 type Run<T> = Result<T, Failure>;
 
-/// Runs a program. An access out of range that is asked for is an internal error.
+/// Runs a program. An access out of range whose value is needed is an internal error.
 pub fn eval(graph: &Graph, args: &[Tensor]) -> Run<Outcome> {
     let mut machine = Machine::new(graph, args)?;
     machine.effects(&graph.effects)?;
@@ -37,7 +37,7 @@ pub fn eval_checks(graph: &Graph, args: &[Tensor]) -> Run<()> {
     Machine::new(graph, args)?.effects(&graph.effects)
 }
 
-/// The sizes of an input. Other arrays are not looked at.
+/// The sizes of an input. Other arrays are not read.
 pub fn eval_sizes(graph: &Graph, args: &[Tensor], input: usize) -> Run<Vec<usize>> {
     let mut machine = Machine::new(graph, args)?;
     let sizes = graph.inputs[input].dims.iter();
@@ -48,7 +48,7 @@ fn internal<T>(message: impl std::fmt::Display) -> Run<T> {
     Err(Failure { span: Span::default(), message: format!("internal error: {message}") })
 }
 
-/// The values of the indices that something depends on.
+/// The values of the indices that a definition depends on.
 type Key = Rc<[i64]>;
 
 /// One tensor per part of the state of a loop.
@@ -61,7 +61,7 @@ struct Machine<'a> {
     at: Vec<i64>,
     scalars: FxHashMap<(NodeId, Key), Scalar>,
     arrays: FxHashMap<(ArrayId, Key), Rc<Tensor>>,
-    /// The states of a loop, from the first.
+    /// The states of a loop, from the first one on.
     states: FxHashMap<(LoopId, Key), Vec<State>>,
     reals: u64,
     others: u64,
@@ -161,7 +161,7 @@ impl<'a> Machine<'a> {
         Ok(total)
     }
 
-    /// Is a term left out by a condition? It is the unit of the reduction then, and takes no
+    /// Whether a condition leaves a term out: it is the unit of the reduction then, and takes no
     /// operation.
     fn is_none(&mut self, body: NodeId, op: ReduceOp) -> Run<bool> {
         let Node::Choose(cond, _, none) = self.graph.node(body) else { return Ok(false) };
@@ -169,7 +169,7 @@ impl<'a> Machine<'a> {
         Ok(self.graph.lit(*none) == Some(unit) && !self.node(*cond)?.bool())
     }
 
-    /// For each combination of indices of the axes, in order.
+    /// Calls `f` for each combination of indices of the axes, in order.
     fn each(
         &mut self,
         axes: &[AxisId],
@@ -307,13 +307,13 @@ impl<'a> Machine<'a> {
         Ok(tensor)
     }
 
-    /// Loops in each other, whose extents may depend on the indices further out.
+    /// Nested loops, whose extents may depend on outer indices.
     fn nested(&mut self, axes: &[AxisId], f: &mut dyn FnMut(&mut Self) -> Run<()>) -> Run<()> {
         let [axis, inner @ ..] = axes else { return f(self) };
         self.each(&[*axis], &mut |machine, _| machine.nested(inner, f))
     }
 
-    /// The state of a loop after so many iterations.
+    /// The state of a loop after this number of iterations.
     fn state(&mut self, l: LoopId, after: i64) -> Run<State> {
         let known = self.graph.loop_(l);
         let free = known.carries.iter().fold(Axes::default(), |free, carry| {
@@ -329,7 +329,7 @@ impl<'a> Machine<'a> {
         let outside = self.at[known.axis.0 as usize];
         while (states.len() as i64) <= after {
             self.set(known.axis, states.len() as i64 - 1);
-            // What the next state asks for is the state before.
+            // The next state needs the state before.
             self.states.insert(key.clone(), states);
             let next = known.carries.iter().map(|c| self.whole(c.next)).collect::<Run<_>>();
             states = self.states.remove(&key).unwrap_or_default();
@@ -370,7 +370,7 @@ fn in_range(index: i64, size: i64) -> Run<()> {
     internal(format!("index {index} is out of range for size {size}"))
 }
 
-/// Where an element is.
+/// The offset of an element.
 fn place(dims: &[usize], index: &[i64]) -> Run<usize> {
     let mut at = 0;
     for (i, size) in index.iter().zip(dims) {

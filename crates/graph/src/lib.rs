@@ -1,5 +1,5 @@
-//! The language of scalar definitions with free indices: what a program computes, apart from how
-//! its loops are nested.
+//! The language of scalar definitions with free indices: the values of a program, apart from the
+//! nesting of its loops.
 
 pub mod placed;
 

@@ -1,14 +1,14 @@
-//! What a program needs: definitions, and parts of the states of loops.
+//! Liveness: the definitions, and the parts of the states of loops, that a program needs.
 
 use std::collections::BTreeSet;
 
 use super::{Array, ArrayId, Carry, Graph, LoopId, Part};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// Arrays that take the places of others.
+/// Replacements of arrays.
 pub type Aliases = FxHashMap<ArrayId, ArrayId>;
 
-/// The parts of states that something needs.
+/// The live parts of states.
 #[derive(Debug, Default)]
 pub(super) struct Live {
     states: FxHashMap<LoopId, BTreeSet<u32>>,
@@ -28,7 +28,7 @@ impl Live {
         live
     }
 
-    /// The number of a part among those that are needed.
+    /// The number of a part among the live ones.
     pub(super) fn number(&self, l: LoopId, k: u32) -> u32 {
         self.states.get(&l).map_or(0, |live| live.range(..k).count() as u32)
     }
@@ -40,15 +40,15 @@ impl Live {
     }
 }
 
-/// What a program gives and does.
+/// The outputs and effects of a program.
 pub fn roots(graph: &Graph) -> Vec<Part> {
     let mut roots: Vec<Part> = graph.outputs.iter().map(|o| Part::Array(o.array)).collect();
     graph.effects.iter().for_each(|effect| effect.parts(&mut |part| roots.push(part)));
     roots
 }
 
-/// Visits what definitions need, each once; behind those of which `visit` says no, only what it
-/// adds itself.
+/// Visits the definitions that the roots need, each once. If `visit` returns false, only the parts
+/// that it adds follow.
 pub fn reach(
     graph: &Graph,
     aliases: &Aliases,
@@ -78,7 +78,7 @@ pub fn reach(
     }
 }
 
-/// Does something need an array, other than by way of others?
+/// Whether some parts need an array, other than by way of others.
 pub fn needs(graph: &Graph, from: Vec<Part>, array: ArrayId, besides: &[ArrayId]) -> bool {
     let mut found = false;
     reach(graph, &Aliases::default(), from, &mut |part, _| {
@@ -88,7 +88,7 @@ pub fn needs(graph: &Graph, from: Vec<Part>, array: ArrayId, besides: &[ArrayId]
     found
 }
 
-/// All that something needs.
+/// All parts that some parts need.
 pub fn reached(graph: &Graph, from: Vec<Part>) -> FxHashSet<Part> {
     let mut found = FxHashSet::default();
     reach(graph, &Aliases::default(), from, &mut |part, _| {

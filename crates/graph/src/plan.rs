@@ -1,47 +1,46 @@
-//! What the scheduler does beyond placing definitions one after the other. Each mechanism can be
-//! left out: what it is worth is measured that way, and tests say that no value hangs on it.
+//! The mechanisms of the scheduler, beyond placing definitions one after the other. Each can be
+//! left out: its worth is measured that way, and tests show that no value depends on it.
 
 use crate::cost::{SMALLEST, SMALLEST_WITH_TOTALS, USUAL_WITH_TOTALS};
 
-/// Something that makes programs faster and leaves their values as they are, up to the order of
-/// sums.
+/// An optimization, which keeps values up to the order of sums.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mechanism {
     /// P2: factors leave sums, and sums of sums become sums (`factored`).
     Factoring,
     /// Sequential loops run inside of nests, with their states in registers.
     Loops,
-    /// Additions to accumulators from outside of a run of statements.
+    /// Additions to accumulators outside of a run of statements.
     Additions,
     /// P4: nests that share an axis run together, for one index after the other.
     Groups,
-    /// P5: what is cheap is computed again rather than stored.
+    /// P5: cheap values are recomputed rather than stored.
     Rematerialization,
-    /// P6: vectors. Without, nests are the same with one lane.
+    /// P6: vectors. Without, nests have one lane.
     Lanes,
     /// P6: lanes run along the axis that is contiguous most often. Without, along the first one of
     /// the program.
     AxisOrder,
     /// P7: several iterations at once, in registers.
     Tiles,
-    /// P7: iterations in which all terms are zero are not visited.
+    /// P7: iterations whose terms are all zero are skipped.
     Ranges,
     /// Terms that are zero for all lanes are not computed.
     Branches,
-    /// The ends of an axis of lanes are apart from its interior, where conditions on boundaries are
+    /// The ends of an axis of lanes are split from its interior, where conditions on boundaries are
     /// known.
     Interior,
-    /// P7: nests of which one reads neighbors that another stores are one, which keeps them in
+    /// P7: nests of which one reads neighbors that another stores become one, which keeps them in
     /// registers.
     Fusion,
-    /// P6: what lies along another axis than that of the lanes is turned around block by block.
+    /// P6: arrays that lie along another axis than that of the lanes are transposed block by block.
     Transposes,
     /// P8: an axis in blocks that fit the caches.
     Blocks,
 }
 
 impl Mechanism {
-    /// All of them.
+    /// All mechanisms.
     pub const ALL: [Mechanism; 14] = [
         Mechanism::Lanes,
         Mechanism::AxisOrder,
@@ -59,7 +58,7 @@ impl Mechanism {
         Mechanism::Additions,
     ];
 
-    /// What it is called in tables.
+    /// The name in tables.
     pub fn name(self) -> &'static str {
         match self {
             Mechanism::Factoring => "factoring of sums",
@@ -91,15 +90,15 @@ impl Default for Mechanisms {
 }
 
 impl Mechanisms {
-    /// All of them.
+    /// All mechanisms.
     pub const ALL: Mechanisms = Mechanisms(u16::MAX);
 
-    /// The others.
+    /// The set without a mechanism.
     pub fn without(self, mechanism: Mechanism) -> Mechanisms {
         Mechanisms(self.0 & !(1 << mechanism as u16))
     }
 
-    /// Whether it is one of them.
+    /// Whether a mechanism is in the set.
     pub fn has(self, mechanism: Mechanism) -> bool {
         self.0 & (1 << mechanism as u16) != 0
     }
@@ -111,11 +110,11 @@ pub struct Grain {
     /// The smallest block, and the smallest that threads share, of a program with totals, which are
     /// folded from lanes once per block.
     pub folded: [i64; 2],
-    /// The smallest block of others, and the largest of all.
+    /// The smallest block of other programs, and the largest of all.
     pub blocks: [i64; 2],
     /// The least work of a thread, in scalars: enough to pay for the thread.
     pub work: i64,
-    /// It has a multiple of so many indices of an axis of lanes.
+    /// A thread has a multiple of this number of indices of an axis of lanes.
     pub unit: i64,
 }
 
@@ -127,22 +126,22 @@ impl Grain {
         work: 1 << 17,
         unit: 256,
     };
-    /// Little data has several blocks and threads.
+    /// For tests: little data has several blocks and threads.
     pub const FINE: Grain = Grain { folded: [8; 2], blocks: [8; 2], work: 4, unit: 8 };
 }
 
-/// What programs are scheduled for, and how.
+/// The target of scheduling, and the mechanisms in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// How many reals a vector has.
+    /// The number of reals in a vector.
     pub lanes: u16,
-    /// What is done.
+    /// The mechanisms in use.
     pub mechanisms: Mechanisms,
     /// The division of work.
     pub grain: Grain,
 }
 
-/// How often a placed program runs in one run of the function.
+/// Whether a placed program runs once in a run of the function, or often.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Runs {
     /// All of its nests may run on several threads.
@@ -157,12 +156,12 @@ impl Plan {
         Plan { lanes, mechanisms: Mechanisms::ALL, grain: Grain::USUAL }
     }
 
-    /// Is a mechanism used?
+    /// Whether a mechanism is in use.
     pub fn has(self, mechanism: Mechanism) -> bool {
         self.mechanisms.has(mechanism)
     }
 
-    /// How many lanes the loops have.
+    /// The number of lanes of the loops.
     pub fn width(self) -> u16 {
         if self.has(Mechanism::Lanes) { self.lanes } else { 1 }
     }

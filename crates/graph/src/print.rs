@@ -10,11 +10,11 @@ use lambada_source::stack;
 
 use super::{Array, ArrayId, AxisId, Effect, Graph, LoopId, Node, NodeId, Output, Term};
 
-/// The program as text, and what is called what in it.
+/// The program as text, with the names in it.
 pub struct Printed {
     /// The text.
     pub text: String,
-    /// The numbers of scalars that are defined in a line.
+    /// The numbers of scalars with a line of their own.
     pub nodes: FxHashMap<NodeId, usize>,
     /// The numbers of arrays.
     pub arrays: FxHashMap<ArrayId, usize>,
@@ -53,7 +53,7 @@ struct Printer<'a> {
     loops: FxHashMap<LoopId, usize>,
 }
 
-/// What nothing is called.
+/// The reserved words.
 const WORDS: &[&str] = &[
     "true", "false", "inf", "NaN", "map", "items", "constant", "scatter", "update", "choose",
     "reduce", "loop",
@@ -90,7 +90,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// A name like the hint that nothing else has.
+    /// A unique name like the hint.
     fn name(&mut self, hint: &str) -> Rc<str> {
         let base: String = hint.chars().filter(|c| c.is_ascii_alphanumeric()).collect();
         // `v1`, `a1` and `l1` are definitions.
@@ -161,7 +161,7 @@ impl<'a> Printer<'a> {
             Ok(text) => text,
             Err(operand) => return operand,
         };
-        // The loop whose state it is has perhaps mentioned it.
+        // The loop whose state it is may have defined it.
         if let Some(k) = self.nodes.get(&node) {
             return format!("v{k}");
         }
@@ -172,7 +172,7 @@ impl<'a> Printer<'a> {
         format!("v{k}")
     }
 
-    /// The right side; or what stands where it is used.
+    /// The right side; as an error, the text for each use.
     fn definition(&mut self, node: NodeId) -> Result<String, String> {
         Ok(match self.graph.node(node) {
             Node::Lit(value) => return Err(scalar(*value)),
@@ -187,7 +187,7 @@ impl<'a> Printer<'a> {
             }
             Node::Reduce(op, axes, body) => {
                 let body = self.node(*body);
-                // In the order of the lines that declare them, which is that of the text.
+                // In the order of the lines that declare them.
                 let mut axes: Vec<AxisId> = axes.iter().collect();
                 axes.iter().for_each(|axis| _ = self.axis(*axis));
                 axes.sort_by_key(|axis| self.declared.iter().position(|known| known == axis));
@@ -251,7 +251,7 @@ impl<'a> Printer<'a> {
         let axis = self.axis(known.axis);
         self.graph.loop_facts(l).0.iter().for_each(|outer| _ = self.axis(outer));
         let inits: Vec<String> = known.carries.iter().map(|c| self.array(c.init)).collect();
-        // What is found on the way to the first state may have been the loop itself.
+        // The way to the first state may have led to the loop itself.
         if let Some(k) = self.loops.get(&l) {
             return *k;
         }

@@ -1,5 +1,5 @@
-//! The reader: what [`super::print()`] prints, back into a program, so that a pass can be tested by
-//! a text before and a text after.
+//! The reader: turns the text of [`super::print()`] back into a program, so that a pass can be
+//! tested by a text before and a text after.
 //!
 //! * Gives: a program whose print is the text again, if the text was printed. It may be ill-formed:
 //!   [`super::check()`] decides that.
@@ -18,7 +18,7 @@ use super::{
 
 type Read<T> = Result<T, String>;
 
-/// Reads a program. The error names the line and what was expected there.
+/// Reads a program. The error names the line and the expected token.
 pub fn read(text: &str) -> Read<Graph> {
     let mut reader = Reader {
         cursor: Cursor::new(text)?,

@@ -1,6 +1,5 @@
 //! The syntax. A node is a scalar, a function of the loop indices that it depends on, its *free
-//! axes*; how loops are nested around it is not said. Nodes are equal if they are written in the
-//! same way, so what occurs twice is one node.
+//! axes*; the nesting of loops around it is open. Equal nodes are one node.
 
 use rustc_hash::FxHashSet;
 use std::rc::Rc;
@@ -26,17 +25,17 @@ pub struct LoopId(pub u32);
 /// extent may be one axis, unless one is inside of the other.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// What people call the index.
+    /// The name of the index for users.
     pub hint: Rc<str>,
-    /// How many indices; none if ≤ 0. It may depend on other axes.
+    /// The number of indices; none if ≤ 0. It may depend on other axes.
     pub extent: NodeId,
     /// Whether it is the axis of a sequential loop.
     pub sequential: bool,
 }
 
 /// A scalar definition. All are total: an access out of range has some value, and no failure. So a
-/// node may be computed anywhere and at any time; what its value is asked for is always in range,
-/// once the checks have passed.
+/// node may be computed anywhere and at any time; all accesses whose values are needed are in
+/// range, once the checks have passed.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Node {
     /// A constant.
@@ -45,7 +44,7 @@ pub enum Node {
     Index(AxisId),
     /// A primitive, strict.
     Prim(Prim, Vec<NodeId>),
-    /// `if c { a } else { b }`: one of the two need not be computed.
+    /// `if c { a } else { b }`: one side need not be computed.
     Choose(NodeId, NodeId, NodeId),
     /// An element of an array; of an array of rank 0, the scalar.
     At(ArrayId, Vec<NodeId>),
@@ -68,7 +67,7 @@ pub enum Array {
     Map(Vec<AxisId>, NodeId),
     /// An array to which terms are added at computed places.
     Scatter(ArrayId, Vec<Term>),
-    /// An array of which the part at an index is another one.
+    /// An array with another part at an index.
     Update(ArrayId, Vec<NodeId>, ArrayId),
     /// The k-th part of the state of a loop at the beginning of an iteration; the axis of the loop
     /// is free in it.
@@ -77,7 +76,7 @@ pub enum Array {
     Final(LoopId, u32),
 }
 
-/// What is added to an array: for each combination of indices of the axes, which it binds,
+/// An addition to an array: for each combination of indices of the axes, which it binds,
 /// `array[index] += value` if the condition holds.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Term {
@@ -85,16 +84,16 @@ pub struct Term {
     pub over: Vec<AxisId>,
     /// The condition.
     pub when: Option<NodeId>,
-    /// Where.
+    /// The place.
     pub index: Vec<NodeId>,
-    /// What.
+    /// The addend.
     pub value: NodeId,
 }
 
 /// A sequential loop over an axis.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Loop {
-    /// Its axis, which is bound in what comes next.
+    /// Its axis, which is bound in the next states.
     pub axis: AxisId,
     /// Its state.
     pub carries: Vec<Carry>,
@@ -103,7 +102,7 @@ pub struct Loop {
 /// A part of the state of a loop; of rank 0 if it is a scalar.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Carry {
-    /// What people call it.
+    /// The name for users.
     pub hint: Rc<str>,
     /// Before the first iteration.
     pub init: ArrayId,
@@ -111,61 +110,61 @@ pub struct Carry {
     pub next: ArrayId,
 }
 
-/// What the program does besides computing, in order. All of it happens before the first result is
-/// there.
+/// The effects of the program besides computing, in order. All of them happen before the first
+/// result is there.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
     /// Fails with the site's message unless the condition holds.
     Check {
-        /// Of type `bool`.
+        /// A `bool`.
         cond: NodeId,
-        /// What to say.
+        /// The message, and its place.
         site: Site,
         /// `int`s for the message.
         values: Vec<NodeId>,
     },
     /// For each index of an axis, in order.
     For(AxisId, Vec<Effect>),
-    /// If a condition holds, and if not.
+    /// By whether a condition holds.
     If(NodeId, Vec<Effect>, Vec<Effect>),
 }
 
-/// Something that comes from outside.
+/// A value from outside.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Input {
-    /// What people call it.
+    /// The name for users.
     pub hint: Rc<str>,
     /// Its elements.
     pub elem: ScalarTy,
-    /// Its sizes, of inputs that are scalars; none for a scalar.
+    /// Its sizes, which are scalar inputs; none for a scalar.
     pub dims: Vec<NodeId>,
 }
 
-/// Something that is wanted outside; of rank 0 if it is a scalar. It has no free axes.
+/// A result; of rank 0 if it is a scalar. It has no free axes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Output {
-    /// What people call it.
+    /// The name for users.
     pub hint: Rc<str>,
     /// The array.
     pub array: ArrayId,
 }
 
-/// What is known of a node or an array.
+/// The facts about a node or an array.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Facts {
     /// The type of the scalar, or of the elements.
     pub elem: ScalarTy,
     /// The axes that it depends on, with those that their extents depend on.
     pub free: Axes,
-    /// Did the program compute it only in a branch that it may not have taken? Then it is computed
-    /// in such a branch only.
+    /// Whether the program computes it only in a branch that may not be taken. Then only such a
+    /// branch computes it.
     pub lazy: bool,
 }
 
 /// A program: definitions in any order that has each before its uses, but for the state of loops.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Graph {
-    /// What it takes.
+    /// The values that it takes.
     pub inputs: Vec<Input>,
     /// Arrays that are written in the program.
     pub constants: Vec<Rc<Tensor>>,
@@ -177,18 +176,18 @@ pub struct Graph {
     pub arrays: Vec<Array>,
     /// The sequential loops.
     pub loops: Vec<Loop>,
-    /// What it does.
+    /// The effects.
     pub effects: Vec<Effect>,
-    /// What it gives.
+    /// The results.
     pub outputs: Vec<Output>,
-    /// Indices of inputs of which is known that they are in range; no part of the text, and gone
-    /// when the graph is rewritten.
+    /// Indices of inputs that are known to be in range; no part of the text, and gone when the
+    /// graph is rewritten.
     pub chosen: Vec<Chosen>,
-    /// Indices with the sizes that checks compare them with, for all indices that they depend on:
-    /// they are in range once the checks have passed. As `chosen`.
+    /// Indices, with the sizes with which checks compare them for all indices that they depend on:
+    /// they are in range once the checks have passed. As `chosen`, no part of the text.
     pub checked: FxHashSet<(NodeId, NodeId)>,
-    /// How many of the last outputs take the memory of the input that they add to; not in the text,
-    /// and gone when the graph is rewritten.
+    /// The number of the last outputs that take the memory of the input to which they add; not in
+    /// the text, and gone when the graph is rewritten.
     pub in_place: usize,
     pub(crate) of_nodes: Vec<Facts>,
     pub(crate) of_arrays: Vec<Facts>,
@@ -217,12 +216,12 @@ impl Graph {
         &self.loops[id.0 as usize]
     }
 
-    /// What is known of a node.
+    /// The facts about a node.
     pub fn facts(&self, id: NodeId) -> &Facts {
         &self.of_nodes[id.0 as usize]
     }
 
-    /// What is known of an array.
+    /// The facts about an array.
     pub fn array_facts(&self, id: ArrayId) -> &Facts {
         &self.of_arrays[id.0 as usize]
     }
@@ -232,7 +231,7 @@ impl Graph {
         &self.of_loops[id.0 as usize]
     }
 
-    /// The same for all loops.
+    /// [`Graph::loop_facts`] of all loops.
     pub fn loop_facts_all(&self) -> &[(Axes, bool)] {
         &self.of_loops
     }
@@ -307,7 +306,7 @@ impl Graph {
         Axes::one(axis).union(self.free(self.axis(axis).extent))
     }
 
-    /// How many axes an array has.
+    /// Number of axes of an array.
     pub fn rank(&self, id: ArrayId) -> usize {
         match self.array(id) {
             Array::Input(k) => self.inputs[*k as usize].dims.len(),

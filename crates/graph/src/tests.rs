@@ -66,7 +66,7 @@ graph (n : int) {
     assert_eq!(run(5).unwrap_err().message, "index 2 is out of range");
 }
 
-/// What is not chosen is not computed.
+/// Only the chosen side is computed.
 #[test]
 fn a_choice_computes_one_side() {
     let text = "

@@ -1,22 +1,22 @@
-//! The one place that knows what each definition mentions.
+//! The parts of each definition, in one place.
 
 use super::{Array, ArrayId, AxisId, Effect, Graph, LoopId, Node, NodeId};
 
-/// Something that a definition mentions.
+/// A part that a definition mentions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Part {
     /// A scalar.
     Node(NodeId),
     /// An array.
     Array(ArrayId),
-    /// An axis: its index, or the range that is run through.
+    /// An axis: its index, or its range.
     Axis(AxisId),
-    /// A loop, of whose state something is.
+    /// A loop, for a part of its state.
     Loop(LoopId),
 }
 
 impl Node {
-    /// Calls `f` on what it mentions.
+    /// Calls `f` on its parts.
     pub fn parts(&self, f: &mut dyn FnMut(Part)) {
         match self {
             Node::Lit(_) => {}
@@ -36,7 +36,7 @@ impl Node {
 }
 
 impl Array {
-    /// Calls `f` on what it mentions.
+    /// Calls `f` on its parts.
     pub fn parts(&self, f: &mut dyn FnMut(Part)) {
         match self {
             Array::Input(_) | Array::Constant(_) => {}
@@ -64,7 +64,7 @@ impl Array {
 }
 
 impl Effect {
-    /// Calls `f` on what it, and what is inside of it, mentions.
+    /// Calls `f` on its parts, and on those of inner effects.
     pub fn parts(&self, f: &mut dyn FnMut(Part)) {
         match self {
             Effect::Check { cond, values, .. } => {
@@ -83,7 +83,7 @@ impl Effect {
 }
 
 impl Graph {
-    /// How many definitions mention each node.
+    /// The number of definitions that mention each node.
     pub fn uses(&self) -> Vec<usize> {
         let mut uses = vec![0; self.nodes.len()];
         let mut count = |part| match part {
@@ -98,7 +98,7 @@ impl Graph {
 }
 
 impl Graph {
-    /// Only branches that need the definition compute it.
+    /// Marks a definition as lazy: only branches that need it compute it.
     pub fn defer(&mut self, part: Part) {
         match part {
             Part::Node(node) => self.of_nodes[node.0 as usize].lazy = true,

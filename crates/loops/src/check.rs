@@ -11,8 +11,8 @@
 //!   store may have an offset for each lane.
 //! - Parameters and constants, and views of them, are only read.
 //! - `Swap` exchanges two `Alloc`s of one type whose memory lives equally long.
-//! - In a `Parallel` nothing can fail but for want of memory, and cells from outside are not set.
-//! - What a program calls and the nodes that it makes are as its library says.
+//! - In a `Parallel` nothing can fail but for lack of memory, and cells from outside are not set.
+//! - Calls and nodes agree with the library.
 
 mod library;
 
@@ -23,10 +23,10 @@ use crate::{
     print,
 };
 
-/// The most lanes that a register has: more than any processor, for the interpreter.
+/// The most lanes of a register: more than any processor has, for the interpreter.
 const MOST_LANES: u16 = 64;
 
-/// Says what is wrong with the function or its library, if anything, naming the statement.
+/// Checks the function and its library; the error names the statement.
 pub fn check(function: &Function) -> Result<(), String> {
     let library = &function.library;
     library::check(library)?;
@@ -39,7 +39,7 @@ pub fn check(function: &Function) -> Result<(), String> {
 
 type Checked<T = ()> = Result<T, String>;
 
-/// What is known of a name.
+/// The scope of a name.
 #[derive(Clone, Copy, PartialEq)]
 enum Bound {
     /// Not yet bound.
@@ -50,14 +50,14 @@ enum Bound {
     Gone,
 }
 
-/// Where the memory of a buffer comes from.
+/// The origin of a buffer's memory.
 #[derive(Clone, Copy, PartialEq)]
 enum Origin {
     /// A parameter or a constant, or a view of one: only read.
     Outside,
     /// `Alloc` in the arena scope with this number.
     Alloc(usize),
-    /// A view of what `Alloc` made.
+    /// A view of a buffer made by `Alloc`.
     View,
 }
 
@@ -70,7 +70,7 @@ struct Checker<'a> {
     origins: Vec<Origin>,
     /// Numbers of the open arena scopes.
     arenas: Vec<usize>,
-    /// How many arena scopes there have been.
+    /// The number of arena scopes so far.
     arena_count: usize,
     /// In a `Parallel`: the cells as they were outside.
     outside: Option<Vec<Bound>>,
@@ -147,7 +147,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// Statements whose names stay in scope.
+    /// Checks statements whose names stay in scope.
     fn stmts(&mut self, body: &[Stmt]) -> Checked {
         for stmt in body {
             self.stmt(stmt)?;
@@ -155,7 +155,7 @@ impl<'a> Checker<'a> {
         Ok(())
     }
 
-    /// A body: its names go out of scope at its end.
+    /// Checks a body: its names go out of scope at its end.
     fn body(&mut self, body: &[Stmt]) -> Checked {
         self.stmts(body)?;
         self.close(body);
@@ -241,7 +241,7 @@ impl<'a> Checker<'a> {
         })
     }
 
-    /// In a `Parallel`: may it run while others do?
+    /// Whether the statement, if it is in a `Parallel`, may run while others do.
     fn alone(&self, step: &Step) -> Checked {
         let Some(outside) = &self.outside else { return Ok(()) };
         if let Step::Set(cell, _) = step {
@@ -266,7 +266,7 @@ impl<'a> Checker<'a> {
         ensure(allowed, || "it may not stand in a `parallel`".to_string())
     }
 
-    /// A statement without bodies.
+    /// Checks a statement without bodies.
     fn step(&mut self, step: &Step) -> Checked {
         match step {
             Step::Let(reg, op) => {
@@ -387,7 +387,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    /// May values of the type be stored there?
+    /// Whether values of the type may be stored there.
     fn fits(&self, ty: Ty, buf: Buf) -> Checked {
         let elem = self.writable(buf)?;
         ensure(ty.elem == elem, || format!("a {} in a buffer of {elem}", ty.elem))

@@ -1,4 +1,4 @@
-//! What libraries hold, and what a function has with its library.
+//! The entries of libraries, and of a function with its library.
 
 use lambada_prim::ScalarTy;
 use lambada_source::Site;
@@ -6,7 +6,7 @@ use lambada_source::Site;
 use crate::{Field, FieldId, FnId, Function, Library, NodeId, NodeType, Operand, Return};
 
 impl Library {
-    /// No functions and no nodes?
+    /// Whether it has no functions and no nodes.
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty() && self.functions.is_empty()
     }
@@ -21,12 +21,12 @@ impl Library {
         &self.nodes[id as usize]
     }
 
-    /// What a field is.
+    /// The field of this number.
     pub fn field(&self, id: FieldId) -> Field {
         self.node(id.node).constructors[id.tag as usize][id.field as usize]
     }
 
-    /// At which word of its node a field begins.
+    /// The word of a node at which a field begins.
     pub fn word(&self, id: FieldId) -> usize {
         self.node(id.node).word(id.tag, id.field)
     }
@@ -42,13 +42,13 @@ impl Function {
         }
     }
 
-    /// The function, then those that its library has.
+    /// The function, then the functions of its library.
     pub fn all(&self) -> impl Iterator<Item = &Function> {
         std::iter::once(self).chain(&self.library.functions)
     }
 
-    /// The checks of the program: those of the function, then those of its library. What fails
-    /// tells its number among these.
+    /// The sites of the program: those of the function, then those of its library. A failure has
+    /// its number among these.
     pub fn all_sites(&self) -> Vec<Site> {
         self.all().flat_map(|function| function.sites.iter().cloned()).collect()
     }

@@ -1,9 +1,9 @@
-//! Names for people: from hints, made valid and unique among all names in scope, so that sibling
+//! Names for users: from hints, made valid and unique among all names in scope, so that sibling
 //! loops may both have an `i`.
 
 use std::collections::{HashMap, HashSet};
 
-/// The names in scope. Entering and leaving scopes mirrors the text that is printed.
+/// The names in scope. Entering and leaving scopes mirrors the printed text.
 #[derive(Debug, Default)]
 pub struct Names {
     taken: HashSet<String>,
@@ -13,11 +13,11 @@ pub struct Names {
     scopes: Vec<Vec<Given>>,
 }
 
-/// A name to give back, and by hint the number to go back to.
+/// A name to be freed, and by hint the number to go back to.
 type Given = (String, Option<(String, u32)>);
 
 impl Names {
-    /// No names but those that may never be used.
+    /// No names but the reserved ones, which are never used.
     pub fn new<'a>(reserved: impl IntoIterator<Item = &'a str>) -> Names {
         let taken = reserved.into_iter().map(str::to_string).collect();
         Names { taken, next: HashMap::new(), scopes: vec![Vec::new()] }

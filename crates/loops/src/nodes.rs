@@ -1,10 +1,9 @@
-//! Nodes, and what calls and handles refer to.
+//! Nodes, and the targets of calls and handles.
 //!
 //! A node is a record of words in the arena that a handle, an `int`, refers to; 0 is null. All
 //! constructors of a type have one layout: a word for the tag, then one for each real, one for each
-//! integer, truth value or handle, then two for each array: where it is, and how many elements it
-//! has. So a field that is read under a wrong constructor is a wrong number and never a wrong
-//! address.
+//! integer, truth value or handle, then two for each array. So a field that is read under a wrong
+//! constructor is a wrong number and never a wrong address.
 
 use std::rc::Rc;
 
@@ -21,7 +20,7 @@ pub struct FnId(pub u32);
 /// A field of a constructor of a node type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FieldId {
-    /// Of this type.
+    /// The type.
     pub node: NodeId,
     /// The number of the constructor.
     pub tag: u32,
@@ -32,7 +31,7 @@ pub struct FieldId {
 /// A type of nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeType {
-    /// As people see it.
+    /// The name for users.
     pub name: Rc<str>,
     /// By tag: the fields.
     pub constructors: Vec<Vec<Field>>,
@@ -41,11 +40,11 @@ pub struct NodeType {
 /// A field of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// A handle is an `int`.
+    /// The type of the field, or of its elements. A handle is an `int`.
     pub elem: ScalarTy,
-    /// An array of these.
+    /// Whether it is an array.
     pub array: bool,
-    /// Is it added to? Else it never changes.
+    /// Whether it is a cell, which is added to. Else it never changes.
     pub cell: bool,
 }
 
@@ -68,13 +67,13 @@ impl Field {
 }
 
 impl NodeType {
-    /// The most fields of a kind that a constructor has.
+    /// The most fields of a kind in a constructor.
     fn most(&self, kind: Kind) -> usize {
         let count = |fields: &Vec<Field>| fields.iter().filter(|f| f.kind() == kind).count();
         self.constructors.iter().map(count).max().unwrap_or(0)
     }
 
-    /// How many words a record takes.
+    /// The number of words of a record.
     pub fn words(&self) -> usize {
         1 + self.most(Kind::Real) + self.most(Kind::Word) + 2 * self.most(Kind::Array)
     }

@@ -1,7 +1,7 @@
-//! Pseudo-code for people: one statement a line, nesting by indentation, names from hints.
-//! `x[i ..+ 8]` is eight elements from `i` on, `x[i ..+ m of 8]` the first `m` of these, and
-//! `x[at]` is an element for each lane of `at`. What a program calls stands before it, and before
-//! that `reals f32`, where reals have 32 bits.
+//! Pseudo-code for people: one statement a line, nesting by indentation, names from hints. `x[i ..+
+//! 8]` is eight elements from `i` on, `x[i ..+ m of 8]` the first `m` of these, and `x[at]` is an
+//! element for each lane of `at`. The library of a program stands before it, and before that `reals
+//! f32`, where reals have 32 bits.
 
 mod library;
 
@@ -126,7 +126,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// An indented body, closed by what `last` prints.
+    /// An indented body, closed by the output of `last`.
     fn body(&mut self, body: &[Stmt], last: &dyn Fn(&mut Self)) {
         self.names.enter();
         self.depth += 1;
@@ -223,7 +223,7 @@ impl<'a> Printer<'a> {
         self.buf(buf)
     }
 
-    /// The statement without what is nested in it.
+    /// The statement without its bodies.
     fn line(&self, stmt: &Stmt) -> String {
         match stmt {
             Stmt::Step(step) => self.step(step),

@@ -1,9 +1,9 @@
-//! The reader: what [`crate::print()`] prints, back into a function, so that what `lower` makes and
-//! what codegen takes can be written as text in tests.
+//! The reader: turns the text of [`crate::print()`] back into a function, so that the results of
+//! `lower` and the inputs of codegen can be written as text in tests.
 //!
-//! One statement stands on a line; what is indented under a line belongs to it. The types of
-//! registers follow from what they are assigned. Places in the source are not printed, so the
-//! checks that are read have none.
+//! One statement stands on a line; the lines indented under it belong to it. The types of registers
+//! follow from their assignments. Places in the source are not printed, so the checks that are read
+//! have none.
 //!
 //! * Gives: a function whose print is the text again, if the text was printed. It may be
 //!   ill-formed: [`crate::check()`] decides that.
@@ -24,7 +24,7 @@ use crate::{
 
 type Read<T> = Result<T, String>;
 
-/// Reads one function with its library. The error names the line and what was expected there.
+/// Reads one function with its library. The error names the line and the expected token.
 pub fn read(text: &str) -> Read<Function> {
     let mut reader = Reader {
         cursor: Cursor::new(text)?,
@@ -40,7 +40,7 @@ pub fn read(text: &str) -> Read<Function> {
     reader.cursor.rest("the function has ended").map_or(Ok(reader.function), Err)
 }
 
-/// What a name stands for.
+/// The meaning of a name.
 #[derive(Clone, Copy)]
 enum Name {
     Reg(Reg),
@@ -48,10 +48,10 @@ enum Name {
     Buf(Buf),
 }
 
-/// What stands in brackets after a buffer.
+/// The text in brackets after a buffer.
 struct Place {
     offset: Operand,
-    /// How many of the lanes, if not all.
+    /// The number of lanes, if not all.
     count: Option<Operand>,
     lanes: u16,
 }
@@ -495,7 +495,7 @@ impl Reader {
         Ok(Nest::For { index, start, end, step, mode, body }.into())
     }
 
-    /// `while`, the statements before the test, `test do`, the body, which sees what was bound
+    /// `while`, the statements before the test, `test do`, the body, which sees the names bound
     /// before the test.
     fn while_(&mut self, indent: usize) -> Read<Stmt> {
         self.end_of_line()?;
@@ -509,8 +509,8 @@ impl Reader {
         Ok(Nest::While { cond: While { before, test }, body }.into())
     }
 
-    /// `parallel part < count`, the body, and perhaps `in order` and what sees the names of the
-    /// body.
+    /// `parallel part < count`, the body, and perhaps `in order` and statements that see the names
+    /// of the body.
     fn parallel(&mut self, indent: usize) -> Read<Stmt> {
         let name = self.word()?;
         self.expect("<")?;
@@ -616,7 +616,7 @@ impl Reader {
         Ok(Tensor { dims, data })
     }
 
-    /// What a register of so many lanes is assigned, and the type of each lane.
+    /// An operation for a register with this number of lanes, and the type of each lane.
     fn op(&mut self, lanes: u16) -> Read<(Op, ScalarTy)> {
         if let Some(Token::Word(word)) = self.peek().cloned() {
             match (word.as_str(), self.peek_after(1)) {
@@ -680,7 +680,7 @@ impl Reader {
         Ok((Op::Prim(prim, args), prim.result()))
     }
 
-    /// `a + b`: of the primitives with this symbol, the one for these types.
+    /// `a + b`: among the primitives with this symbol, the one for these types.
     fn infix(&mut self) -> Read<(Op, ScalarTy)> {
         let a = self.operand()?;
         let Some(Token::Mark(symbol)) = self.next() else {

@@ -2,21 +2,21 @@
 
 use crate::{Arg, Buf, Cell, Given, Nest, Op, Operand, Part, Reg, Return, Step, Stmt};
 
-/// What the names of a function become, by number.
+/// The new names of a function, by number.
 #[derive(Clone, Debug, Default)]
 pub struct Renaming {
-    /// Of registers; one that is bound by a statement becomes a register.
+    /// Registers; one that a statement binds becomes a register.
     pub regs: Vec<Operand>,
-    /// Of cells.
+    /// Cells.
     pub cells: Vec<Cell>,
-    /// Of buffers.
+    /// Buffers.
     pub bufs: Vec<Buf>,
-    /// Of sites.
+    /// Sites.
     pub sites: Vec<u32>,
 }
 
 impl Renaming {
-    /// Replaces all names in statements of a function that calls nothing.
+    /// Replaces all names in statements of a function without calls.
     pub fn apply(&self, body: &mut [Stmt]) {
         for stmt in body {
             stmt.operands_mut(&mut |operand| *operand = self.operand(*operand));
@@ -31,7 +31,7 @@ impl Renaming {
         }
     }
 
-    /// What an operand becomes.
+    /// The image of an operand.
     pub fn operand(&self, operand: Operand) -> Operand {
         match operand {
             Operand::Reg(reg) => self.regs[reg.0 as usize],

@@ -7,16 +7,16 @@
 //!
 //! ```text
 //! v : real x 8 = xs[i ..+ 8]           consecutive elements
-//! v : real x 8 = xs[i ..+ m of 8]      the first m of these, of which the last is repeated: the last iteration of a loop
+//! v : real x 8 = xs[i ..+ m of 8]      the first m of these; other lanes repeat the last of them
 //! v : real x 8 = xs[at]                a gather, where at : int x 8
-//! ys[i ..+ 8] := v                     and the same three to store; of equal offsets the last lane stays
+//! ys[i ..+ 8] := v                     the same three to store; the last of equal offsets stays
 //! ys[i ..+ m of 8] := v
 //! ys[at] := v
-//! w : real x 8 = v * 2.0               primitives go lane by lane; what has one lane is broadcast
+//! w : real x 8 = v * 2.0               primitives go lane by lane; one lane is broadcast
 //! m : bool x 8 = v < w                 comparisons give masks
 //! u : real x 8 = select(m, v, w)       both sides are there
-//! any = fold or m                      one lane again: `if any`, `if all` are the tests of branches that all lanes take alike
-//! s = fold add w                       (w0 + w4) + (w2 + w6) + …: lanes k and k + half are combined until one is left, on every engine
+//! any = fold or m                      one lane: `if any`, `if all` test branches of all lanes
+//! s = fold add w                       (w0 + w4) + (w2 + w6) + …: halves, on every engine
 //! k : int x 8 = iota                   0, 1, …, 7
 //! cell acc : real x 8 = 0.0            a cell with lanes; a private sum for each
 //! ```
@@ -44,13 +44,13 @@ pub struct Buf(pub u32);
 /// The type of a register or cell: `lanes` values of one scalar type side by side; 1 for a scalar.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Ty {
-    /// Of each lane.
+    /// The type of each lane.
     pub elem: ScalarTy,
-    /// How many: a power of two.
+    /// The number of lanes: a power of two.
     pub lanes: u16,
 }
 
-/// A register or a constant (broadcast where lanes are wanted).
+/// A register or a constant (broadcast where lanes are needed).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Operand {
     /// A register.
@@ -59,23 +59,23 @@ pub enum Operand {
     Lit(Scalar),
 }
 
-/// What a register is assigned.
+/// The value that a register is assigned.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Op {
     /// A primitive, lane by lane; operands of one lane are broadcast.
     Prim(Prim, Vec<Operand>),
-    /// Of one offset, counted in elements: `lanes` consecutive elements of a buffer from there on.
-    /// Of as many offsets as lanes: the element at each, a gather.
+    /// With one offset, counted in elements: `lanes` consecutive elements of a buffer from there
+    /// on. With as many offsets as lanes: the element at each, a gather.
     Load(Buf, Operand),
-    /// The first elements from an offset on, of which the second operand says how many, at most
-    /// `lanes`; the other lanes repeat the last of these, or are zero if there are none. No other
-    /// memory is touched.
+    /// The first elements from an offset on; the second operand is their number, at most `lanes`.
+    /// The other lanes repeat the last of these, or are zero if there are none. No other memory is
+    /// touched.
     LoadSome(Buf, [Operand; 2]),
     /// The current value of a cell.
     Get(Cell),
     /// All lanes combined into one.
     Fold(ReduceOp, Operand),
-    /// Of two vectors, one after the other: as many lanes as each has, from the lane of this number
+    /// Two vectors, one after the other: as many lanes as each has, from the lane of this number
     /// on, which is at least 1 and less than their number.
     Splice([Operand; 2], u16),
     /// `0, 1, 2, …`, one per lane, of type `int`.
@@ -86,11 +86,11 @@ pub enum Op {
     Field(FieldId, Operand),
 }
 
-/// How the iterations of a loop relate. All modes mean the same when run in order; the others are
-/// promises that allow more.
+/// The relation between the iterations of a loop. All modes mean the same when run in order; the
+/// others are promises that allow more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Mode {
-    /// Each may need what the one before it did.
+    /// An iteration may need the effects of the one before.
     Sequential,
     /// No iteration reads what another writes, and no two write to the same place.
     Independent,
@@ -99,12 +99,13 @@ pub enum Mode {
     Reduction,
 }
 
-/// Which memory a [`Nest::Scope`] gives back.
+/// The memory that a [`Nest::Scope`] releases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Release {
-    /// All that has been taken in it.
+    /// All memory taken in it.
     All,
-    /// That of arrays. Nodes, with the arrays in them, stay: handles of them leave the block.
+    /// The memory of arrays. Nodes, with the arrays in them, stay, because handles of them leave
+    /// the block.
     Arrays,
 }
 
@@ -113,11 +114,11 @@ pub enum Release {
 pub struct While {
     /// Run before each test.
     pub before: Vec<Stmt>,
-    /// Of type `bool`.
+    /// A `bool`.
     pub test: Operand,
 }
 
-/// Statements, in two levels: who has nothing to say about bodies says nothing about them.
+/// Statements, in two levels, so that code without interest in bodies need not mention them.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Stmt {
     /// Without bodies.
@@ -131,29 +132,29 @@ pub enum Stmt {
 pub enum Step {
     /// `reg = op`
     Let(Reg, Op),
-    /// A new cell with a first value. It lives to the end of the enclosing body.
+    /// A new cell with an initial value. It lives to the end of the enclosing body.
     Cell(Cell, Operand),
     /// `cell = operand`
     Set(Cell, Operand),
     /// `buf[offset] = value`: as many elements as the value has lanes, one after the other from one
-    /// offset, or each at its own. Of lanes with the same offset the last one stays.
+    /// offset, or each at its own. If lanes have the same offset, the last one stays.
     Store {
-        /// Where to.
+        /// The target.
         buf: Buf,
         /// In elements.
         offset: Operand,
-        /// What.
+        /// The value.
         value: Operand,
     },
     /// The first lanes of a value, one after the other; the memory of the others is not touched.
     StoreSome {
-        /// Where to.
+        /// The target.
         buf: Buf,
         /// In elements.
         offset: Operand,
-        /// How many, at most as many as there are lanes.
+        /// The number of lanes stored, at most all.
         count: Operand,
-        /// What.
+        /// The value.
         value: Operand,
     },
     /// A new buffer, not initialized, in the arena. It lives to the end of the enclosing `Scope`,
@@ -161,7 +162,7 @@ pub enum Step {
     Alloc {
         /// Its name.
         buf: Buf,
-        /// It has as many elements as the product of these sizes; a negative one counts as 0. A
+        /// Its number of elements is the product of these sizes; a negative one counts as 0. A
         /// product that is too large is a failure.
         dims: Vec<Operand>,
     },
@@ -174,41 +175,41 @@ pub enum Step {
         /// In elements.
         offset: Operand,
     },
-    /// Exchanges what two names point to: the two buffers of a loop's state. Both have been made by
-    /// `Alloc` in the same scope.
+    /// Exchanges the pointers of two names: the two buffers of a loop's state. Both have been made
+    /// by `Alloc` in the same scope.
     Swap(Buf, Buf),
     /// A name for constant data.
     Constant(Buf, Rc<Tensor>),
     /// `len` elements from one buffer to another; they do not overlap.
     Copy {
-        /// Where to.
+        /// The target.
         to: Buf,
-        /// Where from.
+        /// The source.
         from: Buf,
         /// In elements.
         len: Operand,
     },
-    /// Rows become columns: `to[c · to_row + r] = from[r · from_row + c]` for all `r < rows` and
-    /// `c < cols`. The buffers do not overlap.
+    /// Transposes a matrix: `to[c · to_row + r] = from[r · from_row + c]` for all `r < rows` and `c
+    /// < cols`. The buffers do not overlap.
     Transpose {
-        /// Where to.
+        /// The target.
         to: Buf,
-        /// From one row to the next, in elements.
+        /// The distance between rows, in elements.
         to_row: Operand,
-        /// Where from.
+        /// The source.
         from: Buf,
-        /// From one row to the next, in elements.
+        /// The distance between rows, in elements.
         from_row: Operand,
-        /// Of `from`.
+        /// The number of rows of `from`.
         rows: Operand,
-        /// Of `from`.
+        /// The number of columns of `from`.
         cols: Operand,
-        /// How many of both at once is fast.
+        /// The number of rows and columns that are fast at once.
         lanes: u16,
     },
     /// `len` elements set to one value.
     Fill {
-        /// Which buffer.
+        /// The buffer.
         buf: Buf,
         /// The value.
         value: Operand,
@@ -218,67 +219,67 @@ pub enum Step {
     /// The results of an array primitive: all elements of `to`, from those of the arguments. No two
     /// of the results and arguments share memory, but two arguments may.
     Kernel {
-        /// Which.
+        /// The primitive.
         prim: ArrayPrim,
         /// The results.
         to: Vec<Buf>,
         /// The arguments.
         args: Vec<Buf>,
-        /// Of each axis of its row, in this order; 1 for those that its version has not. None is
-        /// negative.
+        /// The size of each axis of its row, in this order; 1 for an axis that its version lacks.
+        /// None is negative.
         sizes: Vec<Operand>,
     },
     /// Leaves the function with a failure unless the condition holds.
     Check {
-        /// Of type `bool`.
+        /// A `bool`.
         cond: Operand,
         /// Index into the function's sites.
         site: u32,
         /// `int` operands for the message.
         values: Vec<Operand>,
     },
-    /// Shows values to whoever runs the program.
+    /// Shows values to the user.
     Inspect {
-        /// Which `inspect` of the program.
+        /// The number of the `inspect` in the program.
         number: u32,
-        /// Scalars and arrays, as results are given.
+        /// Scalars and arrays, in the form of results.
         values: Vec<Return>,
     },
-    /// A new node, in the arena, as `Alloc` makes arrays; its handle.
+    /// A new node in the arena, allocated as arrays are; binds its handle.
     Node {
         /// The handle.
         reg: Reg,
-        /// Of this type.
+        /// Its type.
         node: NodeId,
-        /// By this constructor.
+        /// Its constructor.
         tag: u32,
         /// One per field. Arrays are copied.
         fields: Vec<Part>,
-        /// Index into the function's sites: what is blamed where there is no memory for it.
+        /// Index into the function's sites: the failure if there is no memory for it.
         site: u32,
     },
-    /// A name for the memory of a field of a node that is an array or a cell, a cell that is a
-    /// scalar being a buffer of one element. Where the node is null, or has another constructor,
-    /// the name of new memory, which is all zeros.
+    /// A name for the memory of a field of a node that is an array or a cell; a scalar cell is a
+    /// buffer of one element. If the node is null, or has another constructor, the name of new
+    /// memory, which is all zeros.
     Open {
         /// The name.
         buf: Buf,
-        /// Which field.
+        /// The field.
         field: FieldId,
         /// The node.
         of: Operand,
-        /// It has as many elements as the product of these sizes.
+        /// The number of elements is the product of these sizes.
         dims: Vec<Operand>,
     },
     /// Calls a function of the library; leaves this one with its failure if it fails.
     Call {
-        /// Which.
+        /// The callee.
         function: FnId,
         /// One per parameter.
         args: Vec<Arg>,
-        /// One per result: what takes it.
+        /// One per result: its target.
         results: Vec<Given>,
-        /// Index into the function's sites: the failure where there is no room for another call.
+        /// Index into the function's sites: the failure if there is no room for another call.
         site: u32,
     },
 }
@@ -292,22 +293,22 @@ pub enum Arg {
     Buffer(Buf),
 }
 
-/// What a field of a new node holds.
+/// The value of a field of a new node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// A scalar.
     Scalar(Operand),
-    /// So many elements of a buffer.
+    /// The first elements of a buffer, and their number.
     Array(Buf, Operand),
 }
 
-/// What takes a result of a call.
+/// The target of a result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Given {
     /// A cell is set to the scalar.
     Cell(Cell),
-    /// A name, made by `Alloc` in the same scope, stands for the array from now on. That lives as
-    /// if it had been made here.
+    /// A name, made by `Alloc` in the same scope, stands for the array from now on. The array lives
+    /// as if it had been made here.
     Buffer(Buf),
 }
 
@@ -324,7 +325,7 @@ pub enum Nest {
         end: Operand,
         /// A positive constant.
         step: i64,
-        /// What else is allowed.
+        /// The promise about its iterations.
         mode: Mode,
         /// The body.
         body: Vec<Stmt>,
@@ -338,28 +339,28 @@ pub enum Nest {
     },
     /// `if (cond) then else otherwise`
     If {
-        /// Of type `bool`.
+        /// A `bool`.
         cond: Operand,
         /// If true.
         then: Vec<Stmt>,
         /// If false.
         otherwise: Vec<Stmt>,
     },
-    /// A block after which memory is free again that it has taken from the arena.
+    /// A block that releases memory taken in it from the arena.
     Scope(Release, Vec<Stmt>),
     /// `for (index = 0; index < count; index++) { body; merge }`, each iteration in a scope of its
-    /// own, of which several may run at the same time, on threads. No body touches memory from
-    /// outside that another iteration, or any `merge`, writes; the `merge`s run one after the other
-    /// in order, so what they make of it is the same for any number of threads. No cell from
-    /// outside is set, and nothing fails but for want of memory.
+    /// own. Several bodies may run at the same time, on threads. No body touches memory from
+    /// outside that another iteration, or any `merge`, writes. The `merge`s run one after the other
+    /// in order, so their effect is the same for any number of threads. No cell from outside is
+    /// set, and nothing fails but for lack of memory.
     Parallel {
         /// An `int` register, bound in both.
         index: Reg,
-        /// How many.
+        /// Trip count.
         count: Operand,
-        /// What may run at the same time.
+        /// The part that may run at the same time.
         body: Vec<Stmt>,
-        /// What runs in order; it sees the names of the body.
+        /// The part that runs in order; it sees the names of the body.
         merge: Vec<Stmt>,
     },
 }
@@ -371,10 +372,10 @@ pub enum Param {
     Scalar(Reg),
     /// An array, which is only read.
     Buffer(Buf),
-    /// An array that is the function's own: nobody else reads or writes it during the call. Only of
-    /// functions of a library.
+    /// An array that only the function reads and writes during the call. Only in functions of a
+    /// library.
     Owned(Buf),
-    /// An array to which the function only adds, as others may by other names. Only of functions of
+    /// An array to which the function only adds, as others may by other names. Only in functions of
     /// a library.
     Shared(Buf),
 }
@@ -391,31 +392,31 @@ pub enum Return {
 /// A function.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
-    /// What it is called; a C identifier.
+    /// Its name; a C identifier.
     pub name: String,
     /// First the sizes, as `int` scalars, then the parameters of the source.
     pub params: Vec<Param>,
-    /// How many of `params` are sizes.
+    /// The number of sizes in `params`.
     pub sizes: usize,
     /// The body.
     pub body: Vec<Stmt>,
     /// The results, of the scope of the body.
     pub results: Vec<Return>,
-    /// By register: type, and a name for people.
+    /// By register: type, and a name for users.
     pub regs: Vec<(Ty, Rc<str>)>,
-    /// By cell.
+    /// By cell: type, and a name for users.
     pub cells: Vec<(Ty, Rc<str>)>,
-    /// By buffer: the type of the elements.
+    /// By buffer: the type of the elements, and a name for users.
     pub bufs: Vec<(ScalarTy, Rc<str>)>,
-    /// The checks.
+    /// The sites of checks.
     pub sites: Vec<Site>,
-    /// What in the program makes the arrays that are allocated, as far as that is known; blamed
-    /// where there is no memory for them.
+    /// The place in the program of each allocated array, if it is known, for failures to allocate
+    /// it.
     pub origins: BTreeMap<Buf, Span>,
-    /// How many bits reals have, in registers, cells and buffers; the same in all functions of a
+    /// The precision of reals in registers, cells and buffers; the same in all functions of a
     /// program.
     pub precision: Precision,
-    /// What it calls, and the types of its nodes. Empty for a function of a library.
+    /// Its callees, and the types of its nodes. Empty for a function of a library.
     pub library: Library,
 }
 
@@ -479,7 +480,7 @@ impl Function {
         }
     }
 
-    /// The same, with its library, with reals of so many bits.
+    /// The function and its library, with reals of this precision.
     #[must_use]
     pub fn with_precision(mut self, precision: Precision) -> Function {
         self.precision = precision;

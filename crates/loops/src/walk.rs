@@ -1,11 +1,11 @@
-//! The one place that knows all children of all constructs: operands, nested bodies, what is bound,
-//! read and written.
+//! The children of all constructs, in one place: operands, nested bodies, bindings, reads and
+//! writes.
 
 use crate::{
     Arg, Buf, Cell, Function, Given, Nest, Op, Operand, Part, Reg, Return, Step, Stmt, While,
 };
 
-/// What a statement gives a name to.
+/// The name that a statement binds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Binding {
     /// `Let`, and the index of a `For`, which is bound in its body only.
@@ -102,8 +102,8 @@ macro_rules! children {
         }
 
         impl Nest {
-            /// Calls `f` on every operand of the statement itself. The test of a `While` belongs to
-            /// its first body, see [`Stmt::bodies`], but is given here.
+            /// Calls `f` on every operand of the statement itself, and on the test of a `While`,
+            /// which belongs to its first body, see [`Stmt::bodies`].
             pub fn $operands(&$($mutable)? self, f: &mut dyn FnMut($operand)) {
                 match self {
                     Nest::For { start, end, .. } => {
@@ -118,9 +118,9 @@ macro_rules! children {
                 }
             }
 
-            /// Its bodies, in order. Of a `While` these are what runs before the test, and the
-            /// body, of a `Parallel` the body and what runs in order; the second one also sees the
-            /// names of the first.
+            /// Its bodies, in order. A `While` has the statements before the test, and the body; a
+            /// `Parallel` has the body, and the part that runs in order. The second body also sees
+            /// the names of the first.
             pub fn $bodies(&$($mutable)? self) -> Vec<&$($mutable)? Vec<Stmt>> {
                 match self {
                     Nest::For { body, .. } | Nest::Scope(_, body) => vec![body],
@@ -163,7 +163,7 @@ fn change(operand: &mut Operand, f: &mut dyn FnMut(&mut Operand)) {
 }
 
 impl Step {
-    /// What it binds, if anything.
+    /// Its binding, if any.
     pub fn binds(&self) -> Option<Binding> {
         match self {
             Step::Let(reg, _) | Step::Node { reg, .. } => Some(Binding::Reg(*reg)),
@@ -251,8 +251,7 @@ impl Step {
         }
     }
 
-    /// The buffers whose elements it writes. What a call writes is a matter of the function that it
-    /// calls.
+    /// The buffers whose elements it writes; those that a callee writes are not known here.
     pub fn writes(&self) -> Vec<Buf> {
         match self {
             Step::Store { buf, .. } | Step::StoreSome { buf, .. } | Step::Fill { buf, .. } => {
@@ -277,7 +276,7 @@ impl Step {
 }
 
 impl Stmt {
-    /// What it binds, if anything. The index of a `For` or `Parallel` is bound in its bodies only.
+    /// Its binding, if any. The index of a `For` or `Parallel` is bound in its bodies only.
     pub fn binds(&self) -> Option<Binding> {
         match self {
             Stmt::Step(step) => step.binds(),
@@ -288,7 +287,7 @@ impl Stmt {
         }
     }
 
-    /// The buffers whose elements it writes; not those of nested statements.
+    /// The buffers whose elements it writes, nested statements aside.
     pub fn writes(&self) -> Vec<Buf> {
         match self {
             Stmt::Step(step) => step.writes(),
@@ -307,7 +306,7 @@ pub fn visit<'a>(body: &'a [Stmt], f: &mut dyn FnMut(&'a Stmt)) {
     }
 }
 
-/// Have the functions of a program loops whose iterations may run at the same time?
+/// Whether the functions of a program have loops whose iterations may run at the same time.
 pub fn is_parallel(function: &Function) -> bool {
     let mut found = false;
     let mut note = |stmt: &Stmt| found |= matches!(stmt, Stmt::Nest(Nest::Parallel { .. }));
@@ -315,8 +314,7 @@ pub fn is_parallel(function: &Function) -> bool {
     found
 }
 
-/// How often each register is mentioned, by number, in the body and the results of the function
-/// itself.
+/// The number of mentions of each register, in the body and the results of the function itself.
 pub fn uses(function: &Function) -> Vec<u32> {
     let mut counts = vec![0; function.regs.len()];
     let mut count = |operand| match operand {

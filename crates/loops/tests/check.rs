@@ -1,4 +1,4 @@
-//! The checker rejects what is wrong and says where.
+//! The checker rejects ill-formed functions and says where.
 
 use lambada_loops::{
     Buf, Function, Mode, Nest, Op, Operand, Param, Reg, Release, Return, Step, Stmt, Ty, While,
@@ -61,7 +61,7 @@ fn parts() -> Parts {
     Parts { f, n: n.into(), x }
 }
 
-/// The function that `build` makes is rejected, with this in the message; accepted where nothing is
+/// The function that `build` makes is rejected, with this in the message; accepted if nothing is
 /// expected.
 fn expect<T>(expected: &str, build: impl FnOnce(&mut Parts) -> T) {
     let mut parts = parts();
@@ -187,7 +187,7 @@ fn names_are_bound_once_and_mentioned_in_scope() {
         p.f.results.push(Return::Scalar(t.into()));
     });
     expect("", |p| {
-        // What runs before the test of a `while` is in scope in its body.
+        // Names bound before the test of a `while` are in scope in its body.
         let (t, u) = (reg(p, INT, 1), reg(p, INT, 1));
         let cond = While {
             before: vec![Stmt::Step(Step::Let(t, Op::Iota))],
@@ -224,7 +224,7 @@ fn iterations_at_the_same_time_share_nothing_that_changes() {
         Nest::Parallel { index, count: int(2), body, merge }.into()
     };
     expect("", |p| {
-        // What runs in order sees the names of the body.
+        // The part that runs in order sees the names of the body.
         let (part, cell, v) = (reg(p, INT, 1), p.f.cell(Ty::scalar(REAL), "c"), reg(p, REAL, 1));
         let body = vec![Step::Cell(cell, real(0.0)).into(), Step::Set(cell, real(1.0)).into()];
         p.f.body.push(parallel(part, body, vec![Step::Let(v, Op::Get(cell)).into()]));

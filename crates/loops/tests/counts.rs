@@ -1,4 +1,4 @@
-//! What the interpreter counts.
+//! The counts of the interpreter.
 
 use lambada_loops::{
     Counts, Function, Mode, Nest, Op, Operand, Param, Release, Return, Step, Stmt, Ty, check,

@@ -1,4 +1,4 @@
-//! The reader of loops: the print of what is read is the text, and what cannot be read is located.
+//! The reader of loops: the print of the read function is the text, and errors are located.
 
 use lambada_loops::{check, print, read};
 

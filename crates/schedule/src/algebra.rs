@@ -1,9 +1,10 @@
-//! P3: laws of arithmetic that hold for all numbers, IEEE's included: signs, the order of the
-//! operands of a commutative operation, nested reductions. They make equal what is written
-//! differently, so that it is computed once. And a sum with one term is that term.
+//! P3: laws of arithmetic that hold for all IEEE numbers: signs, commutativity, nested reductions.
+//! Equal values get equal definitions, which are computed once. A sum whose terms are zero but for
+//! one is that term.
 //!
-//! *Gives* a graph in which a sign stands outside of products, where that is no more operations, constants are folded, and reductions of reductions are one. *Keeps* values, bit for bit; of reductions, up to
-//! the order of their terms.
+//! *Gives* a graph with signs outside of products where that adds no operations, with constants
+//! folded and nested reductions merged. *Keeps* values bit for bit, and reductions up to the order
+//! of their terms.
 
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
@@ -20,8 +21,9 @@ pub fn simplified(graph: &Graph) -> Graph {
     })
 }
 
-/// A condition chosen by itself. A choice by whether an axis has indices: where an index of it is
-/// at hand, it has; and a sum over none is zero. What is costly keeps its condition.
+/// Simplifies `if c then true else false` to `c`, and drops the test `0 < extent` if the value
+/// depends on an index of that extent, or is a sum over such an index, because an empty sum is
+/// zero. A lazy value keeps its condition.
 fn choose(to: &mut Builder, cond: NodeId, then: NodeId, otherwise: NodeId) -> NodeId {
     let graph = &to.graph;
     let both = graph.lit(then).zip(graph.lit(otherwise));
@@ -44,13 +46,14 @@ fn choose(to: &mut Builder, cond: NodeId, then: NodeId, otherwise: NodeId) -> No
     rebuilt(to, Node::Choose(cond, then, otherwise))
 }
 
-/// `-x`, if it is that.
+/// `x`, if the node is `-x`.
 fn negated(to: &Builder, node: NodeId) -> Option<NodeId> {
     let (op, args) = to.graph.operation(node)?;
     (op == Prim::Neg).then(|| args[0])
 }
 
-/// Operations on constants that all engines round in the same way.
+/// The result of an operation on constants that all engines round in the same way, or of a
+/// comparison that is decided.
 fn folded(to: &mut Builder, op: Prim, args: &[NodeId]) -> Option<NodeId> {
     let exact =
         matches!(op, Prim::Add | Prim::Sub | Prim::Mul | Prim::Neg | Prim::ToReal | Prim::Not);
@@ -62,7 +65,8 @@ fn folded(to: &mut Builder, op: Prim, args: &[NodeId]) -> Option<NodeId> {
     Some(to.lit(value))
 }
 
-/// What a comparison of an index with an end of its axis is, if it is that for all indices.
+/// The result of a comparison of an index with an end of its axis, if it is the same for all
+/// indices.
 fn compared(graph: &Graph, op: Prim, args: &[NodeId]) -> Option<bool> {
     let (Prim::EqInt | Prim::LtInt | Prim::LeInt, [a, b]) = (op, args) else { return None };
     let (least, most) = ends(graph, &Affine::of(graph, *a), &Affine::of(graph, *b));
@@ -78,7 +82,7 @@ fn compared(graph: &Graph, op: Prim, args: &[NodeId]) -> Option<bool> {
 }
 
 /// The least and the greatest value of the difference of an index and an end of its axis, where
-/// they are known.
+/// known.
 pub(crate) fn ends(graph: &Graph, a: &Affine, b: &Affine) -> (Option<i64>, Option<i64>) {
     let (axes, rest) = a.plus(-1, b).axes(graph);
     let [(axis, times @ (1 | -1))] = axes[..] else { return (None, None) };
@@ -107,7 +111,7 @@ fn prim(to: &mut Builder, op: Prim, mut args: Vec<NodeId>) -> NodeId {
         return known;
     }
     let minus = |k: usize| args.get(k).and_then(|arg| negated(to, *arg));
-    // A sign that is there for fewer indices than the product stays where it is.
+    // A sign with fewer indices than the product stays where it is.
     let free = |k: usize| to.graph.free(args[k]);
     let leaves = |k: usize| matches!(op, Prim::Mul | Prim::Div) && free(1 - k).is_subset(free(k));
     match (op, minus(0), minus(1)) {

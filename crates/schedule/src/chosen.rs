@@ -1,6 +1,6 @@
-//! Indices that are in range wherever they are asked for: statements around a run have chosen them,
-//! or loops of the run do not leave the range. That is known where the run begins, and in its
-//! loops.
+//! Indices that are in range wherever they are needed: statements around a run have chosen them, or
+//! loops of the run do not leave the range. The facts known at the beginning of the run, and in its
+//! loops, prove it.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use rustc_hash::FxHashMap;
 
 use lambada_graph::{Chosen, Sum};
 
-/// The indices of inputs that are in range where a run of statements begins, or for all indices of
-/// its loops; what is learned is forgotten.
+/// The indices of inputs that are in range where a run of statements begins, or for all iterations
+/// of its loops. `known` is restored.
 pub(crate) fn chosen(
     stms: &[Stm],
     inputs: &[Var],
@@ -34,7 +34,7 @@ pub(crate) fn chosen(
     finder.found
 }
 
-/// An integer: what comes from outside, and multiples of the indices of loops.
+/// An integer: a sum of values from outside, and multiples of loop indices.
 #[derive(Clone, Default)]
 struct Form {
     sum: Sum,
@@ -64,7 +64,7 @@ struct Finder<'a> {
     forms: FxHashMap<Var, Form>,
     types: &'a FxHashMap<Var, Ty>,
     sums: &'a FxHashMap<Var, (Var, i64)>,
-    /// The indices of the loops around, with the extents of those where these come from outside.
+    /// The indices of the loops around, with their extents if these come from outside.
     around: Vec<(Var, Option<Sum>)>,
     found: Vec<Chosen>,
 }
@@ -89,7 +89,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Sums of what comes from outside and of indices.
+    /// Records a sum of values from outside and of indices.
     fn define(&mut self, stm: &Stm) {
         let (Exp::Op(Op::Prim(op, args)), [p]) = (&stm.exp, &stm.binds[..]) else { return };
         let all: Option<Vec<Form>> = args.iter().map(|arg| self.form(*arg)).collect();
@@ -107,8 +107,8 @@ impl Finder<'_> {
         self.forms.insert(p.var, form);
     }
 
-    /// Indices of accesses that depend on no loop of the run. Whether the loops around them run at
-    /// all is not known.
+    /// Visits accesses that depend on no loop of the run. The facts of the loops around them do not
+    /// count, because these may not run at all.
     fn outside(&mut self, stm: &Stm, known: &Known) {
         self.access(stm, known);
         for block in stm.exp.blocks() {
@@ -116,7 +116,7 @@ impl Finder<'_> {
         }
     }
 
-    /// Those that depend on all loops around them. What holds in a branch is not asked.
+    /// Visits accesses that depend on all loops around them, outside of branches.
     fn inside(&mut self, stm: &Stm, known: &mut Known) {
         let Exp::Nest(Nest::For { index, extent, body, .. }) = &stm.exp else { return };
         let extent = self.form(*extent).filter(|form| form.along.is_empty());
@@ -149,7 +149,8 @@ impl Finder<'_> {
         }
     }
 
-    /// An index for all indices of the loops around, which it depends on.
+    /// The index as a sum of values from outside, with the coefficient and the extent of each loop
+    /// around; it must depend on all of them.
     fn for_all(&self, form: Form) -> Option<(Sum, Vec<(i64, Sum)>)> {
         let term =
             |(index, extent): &(Var, Option<Sum>)| Some((*form.along.get(index)?, extent.clone()?));

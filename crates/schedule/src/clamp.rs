@@ -1,8 +1,9 @@
-//! Scalars of a graph are total, so they may be computed anywhere; an access of an array is not.
-//! One that is not evidently in range where it has been placed is made only if it is in range: a
-//! value that is asked for is.
+//! Guards for accesses of arrays. The scalars of a graph are total, so they may be computed
+//! anywhere; an access is not. An access that is not evidently in range at its place becomes
+//! conditional: one whose value is needed is in range.
 //!
-//! *Gives* a function in which each index is evidently in range, as `lambada_anf::check` asks. *Keeps* all else.
+//! *Gives* a function in which each index is evidently in range, as `lambada_anf::check` asks.
+//! *Keeps* all else.
 
 use lambada_anf::bounds::Known;
 use lambada_anf::{
@@ -11,7 +12,8 @@ use lambada_anf::{
 use lambada_prim::Prim;
 use rustc_hash::FxHashMap;
 
-/// Makes the accesses of a function and of its library conditional that are not evidently in range.
+/// Makes those accesses of a function and of its library conditional that are not evidently in
+/// range.
 pub fn clamp(function: &mut Function) {
     function.library.functions.iter_mut().flatten().for_each(clamp);
     let mut known = Known::default();
@@ -83,7 +85,7 @@ impl Clamp<'_> {
         self.known.reset(mark);
     }
 
-    /// What is not evident of `0 ≤ index < size`.
+    /// The part of `0 ≤ index < size` that is not evident, as a condition.
     fn missing(&mut self, pairs: &[(Atom, Atom)], stms: &mut Vec<Stm>) -> Option<Atom> {
         let mut missing = Vec::new();
         for (index, size) in pairs {
@@ -106,7 +108,7 @@ impl Clamp<'_> {
         var.into()
     }
 
-    /// The access if the condition holds; else zeros, or nothing.
+    /// The access if the condition holds; else zeros.
     fn conditional(&mut self, cond: Atom, stm: Stm) -> Stm {
         let binds = stm.binds.clone();
         let (mut then, mut otherwise) = (Block::default(), Block::default());

@@ -1,13 +1,12 @@
-//! Arrays that consist of others, one after the other, as `concat` makes them:
-//! `for e < n + m => if e < n then xs[e] else ys[e - n]`. Whoever lowers the function can build
-//! `xs` and `ys` in the memory of the result, so that nothing is copied (array short-circuiting).
-//! That is worth it where the result leaves its block; elsewhere, those that read it had better
-//! read its parts.
+//! Concatenations, as `concat` makes them: `for e < n + m => if e < n then xs[e] else ys[e - n]`.
+//! The lowering can build `xs` and `ys` in the memory of the result, so that nothing is copied
+//! (array short-circuiting). That pays if the result leaves its block; elsewhere its readers had
+//! better read the parts.
 //!
 //! *Assumes* a function that `lambada_anf::check` accepts. *Gives* one that computes the same, in
-//! which each such array is a [`Scheduled::Concat`]. The sizes of its parts are not negative,
-//! together they are its size, and no number of rows wraps. The sizes of a row are the same for
-//! all, and whoever allocates the result multiplies exactly: so each has its part of the memory.
+//! which each such array is a [`Scheduled::Concat`]. The sizes of its parts are not negative, their
+//! sum is its size, and no number of rows wraps. All rows have the same sizes, and the allocation
+//! of the result multiplies exactly: so each part has its own memory.
 
 use lambada_anf::bounds::{Known, LONGEST_AXIS, arithmetic};
 use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Param, Poly};
@@ -17,8 +16,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::regions::types;
 
-/// Gives these arrays statements of their own. The sizes that have to be known before the first of
-/// their parts is built come first in their block: these variables are given.
+/// Gives these arrays statements of their own. Moves the sizes that the first of their parts needs
+/// to the front of the block, and returns these variables.
 pub(crate) fn concatenated(function: &mut Function) -> FxHashSet<Var> {
     let types = types(function);
     let mut known = Known::default();
@@ -34,9 +33,9 @@ pub(crate) fn concatenated(function: &mut Function) -> FxHashSet<Var> {
 
 struct Finder {
     types: FxHashMap<Var, Ty>,
-    /// What is known where the next statement begins.
+    /// Facts known before the next statement.
     known: Known,
-    /// The sizes that come first in their block.
+    /// The sizes at the front of their block.
     sizes: FxHashSet<Var>,
 }
 
@@ -73,8 +72,8 @@ impl Finder {
         self.known.reset(mark);
     }
 
-    /// What computes these sizes comes first, where it is arithmetic on what is known before the
-    /// block.
+    /// Moves the computation of these sizes to the front, if it is arithmetic on values from before
+    /// the block.
     fn first(&mut self, stms: &mut Vec<Stm>, mut sizes: FxHashSet<Var>) {
         if sizes.is_empty() {
             return;
@@ -128,8 +127,7 @@ impl Finder {
         self.known.reset(mark);
     }
 
-    /// The statement, without those results that are put together, and a statement for each of
-    /// these.
+    /// Pushes the statement without its concatenations, and a statement for each of these.
     fn apart(
         &mut self,
         mut stm: Stm,
@@ -152,7 +150,7 @@ impl Finder {
         stms.extend(alone.into_iter().rev());
     }
 
-    /// The arrays that the k-th result of a statement consists of.
+    /// The parts of the k-th result of a statement.
     fn parts(&self, stm: &Stm, k: usize) -> Option<Vec<Var>> {
         let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp else { return None };
         let plain = |stm: &Stm| match &stm.exp {
@@ -184,8 +182,8 @@ impl Finder {
     }
 }
 
-/// The array and the indices of a row, if the statement is that: an index, or a copy of all its
-/// elements, one after the other.
+/// The array and the indices of a row, if the statement reads one: by an index, or by a copy of all
+/// its elements in order.
 fn row(stm: &Stm) -> Option<(Var, &[Atom])> {
     match &stm.exp {
         Exp::Op(Op::Index(array, index)) => Some((*array, index)),
@@ -210,14 +208,14 @@ struct Reader<'a> {
     known: &'a Known,
     types: &'a FxHashMap<Var, Ty>,
     index: Var,
-    /// The type of the array that is put together.
+    /// The type of the concatenation.
     whole: &'a Ty,
-    /// What computes the scalars of the body.
+    /// The operations that compute the scalars of the body.
     defined: FxHashMap<Var, (Prim, Vec<Atom>)>,
 }
 
 impl Reader<'_> {
-    /// The arrays of which the elements `[from, to)` consist, if those of the result do.
+    /// Collects the parts of the elements `[from, to)`, if the result consists of arrays.
     fn parts(
         &self,
         result: Atom,
@@ -256,16 +254,16 @@ impl Reader<'_> {
         }
     }
 
-    /// How much larger the index of the loop is.
+    /// The index of the loop minus a scalar.
     fn before(&self, atom: Atom) -> Poly {
         Poly::var(self.index).plus(&self.poly(atom), -1)
     }
 
-    /// The one index of which the given ones are quotients and rests, by the sizes of their axes.
+    /// The one index of which these are quotients and remainders, by the sizes of their axes.
     fn joined(&self, index: &[Atom], dims: &[Atom]) -> Option<Atom> {
         let (mut whole, others) = (*index.first()?, &index[1..]);
         for (i, size) in others.iter().zip(&dims[1..]) {
-            // A size that is a variable is not 0 either, as there is an index.
+            // A variable size is not 0 either, because an index exists.
             let divides = match size {
                 Atom::Lit(Scalar::Int(size)) => *size > 0,
                 Atom::Lit(_) => false,
@@ -285,7 +283,7 @@ impl Reader<'_> {
         Some(whole)
     }
 
-    /// Is `y % m` what `x % m` is, as `y` is the rest of `x` by a multiple of `m`?
+    /// Whether `y % m` equals `x % m`, because `y` is the remainder of `x` by a multiple of `m`.
     fn rest_of_quotient(&self, x: Atom, y: Atom, m: &Atom) -> bool {
         let multiple = |n: Atom| match (n, m) {
             (Atom::Lit(Scalar::Int(n)), Atom::Lit(Scalar::Int(m))) => n > 0 && n % m == 0,
@@ -310,8 +308,8 @@ impl Reader<'_> {
         self.known.ask(|place| place.at_least(size, Atom::int(0), 0))
     }
 
-    /// Whether it is the same without a modulus, as its variables are sizes of arguments or
-    /// smaller.
+    /// Whether a polynomial does not wrap, because its variables are at most [`LONGEST_AXIS`], as
+    /// sizes of arguments are.
     fn is_bounded(&self, poly: &Poly) -> bool {
         let poly = self.known.ask(|place| place.modulo(poly.clone()));
         let largest = Atom::int(LONGEST_AXIS);
@@ -343,14 +341,15 @@ impl Reader<'_> {
     }
 }
 
-/// Does one of the statements mention the variable?
+/// Whether one of the statements mentions the variable.
 fn is_mentioned(stms: &[Stm], var: Var) -> bool {
     let mut found = false;
     stms.iter().for_each(|stm| stm.mentioned(&mut |other| found |= other == var));
     found
 }
 
-/// An operation on scalars. All of them are total, so they may come earlier.
+/// The variable and the operands of an operation on scalars. All are total, so they may come
+/// earlier.
 fn arithmetic_of(stm: &Stm) -> Option<(Var, &[Atom])> {
     match (&stm.exp, stm.binds.as_slice()) {
         (Exp::Op(Op::Prim(_, args)), [p]) => Some((p.var, args)),
@@ -358,7 +357,7 @@ fn arithmetic_of(stm: &Stm) -> Option<(Var, &[Atom])> {
     }
 }
 
-/// The loop without one of its results, which is given.
+/// Drops a result of the loop, and returns it.
 fn drop_result(stm: &mut Stm, k: usize) -> Param {
     if let Exp::Nest(Nest::For { outs, body, .. }) = &mut stm.exp {
         outs.remove(k);
@@ -368,7 +367,7 @@ fn drop_result(stm: &mut Stm, k: usize) -> Param {
     stm.binds.remove(k)
 }
 
-/// Drops what computes a result that the block no longer gives, as far as nothing else mentions it.
+/// Drops the computation of a result that the block no longer gives, if nothing else mentions it.
 fn forget(block: &mut Block, result: Atom) {
     let Some(var) = result.as_var() else { return };
     let mentioned = block.results.contains(&result) || is_mentioned(&block.stms, var);

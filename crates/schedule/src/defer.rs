@@ -1,6 +1,7 @@
-//! What is needed in branches only is computed there: a reduction or an array that nothing needs
-//! but one side of a choice, a term under a condition, or another such definition. It has to have a
-//! condition of its own indices: without, it would be computed for each index of the branch.
+//! Definitions needed in branches only are computed there: a reduction or an array that only one
+//! side of a choice needs, a term under a condition, or another such definition. The condition must
+//! have no other indices than the definition; else each index of the branch would compute the
+//! definition.
 
 use crate::guards::conditions;
 use lambada_graph::{
@@ -29,7 +30,7 @@ pub fn deferred(graph: &Graph) -> Graph {
     graph
 }
 
-/// What is needed whatever conditions hold.
+/// The parts that are needed under all conditions.
 fn needed(graph: &Graph) -> FxHashSet<Part> {
     let mut roots: Vec<Part> = graph.outputs.iter().map(|o| Part::Array(o.array)).collect();
     effects(&graph.effects, &mut roots);

@@ -1,4 +1,4 @@
-//! Indices that are in range for all that comes after the checks of the program, as these say.
+//! Indices that are in range once the checks of the program have passed.
 
 use lambada_prim::Prim;
 use rustc_hash::FxHashSet;
@@ -6,8 +6,8 @@ use rustc_hash::FxHashSet;
 use crate::algebra::ends;
 use lambada_graph::{Affine, Axes, Effect, Graph, NodeId};
 
-/// Indices that checks compare with sizes, with these sizes: where the checks have passed, an index
-/// is in range whatever the indices that it depends on are.
+/// Indices that checks compare with sizes, with these sizes: once the checks have passed, the index
+/// is in range for all values of its axes.
 pub(crate) fn checked(graph: &Graph) -> FxHashSet<(NodeId, NodeId)> {
     let mut passed = Passed { graph, low: FxHashSet::default(), high: FxHashSet::default() };
     passed.effects(&graph.effects, &Axes::default());
@@ -20,12 +20,12 @@ pub(crate) fn checked(graph: &Graph) -> FxHashSet<(NodeId, NodeId)> {
     high.into_iter().filter(in_range).collect()
 }
 
-/// What has been checked without a condition around.
+/// Comparisons that are checked unconditionally.
 struct Passed<'a> {
     graph: &'a Graph,
-    /// What is not negative.
+    /// Nodes that are not negative.
     low: FxHashSet<NodeId>,
-    /// What is less than something.
+    /// Pairs of which the first is less than the second.
     high: FxHashSet<(NodeId, NodeId)>,
 }
 
@@ -35,8 +35,8 @@ impl Passed<'_> {
             match effect {
                 Effect::Check { cond, .. } => self.holds(*cond, around),
                 Effect::For(axis, body) => {
-                    // Where the extent depends on other indices, the check is made for some of the
-                    // axis only.
+                    // If the extent depends on other indices, the check covers only a part of the
+                    // axis.
                     if self.graph.free(self.graph.axis(*axis).extent).is_empty() {
                         self.effects(body, &around.union(&Axes::one(*axis)));
                     }
@@ -46,8 +46,8 @@ impl Passed<'_> {
         }
     }
 
-    /// A condition that holds for all indices of the axes around. If one of these has no index,
-    /// nothing has been checked; so they are those of the condition.
+    /// Records a condition that holds for all indices of the axes around. These must be the axes of
+    /// the condition: if another one is empty, nothing has been checked.
     fn holds(&mut self, cond: NodeId, around: &Axes) {
         let graph = self.graph;
         match graph.operation(cond) {

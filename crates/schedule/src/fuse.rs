@@ -1,9 +1,9 @@
-//! P7: loop fusion with rotating registers. Nests over one axis of lanes, of which one reads at
-//! neighboring indices what another stores, as the stages of a step of an integrator do, become one
-//! that runs along the axis in one direction. Of what neighbors read, the last vectors are kept in
-//! registers, and what nobody else reads is in no memory.
+//! P7: loop fusion with rotating registers. Nests with lanes along one axis, of which one reads at
+//! neighboring indices what another stores, as the stages of an integrator's step do, become one
+//! nest that runs along the axis in one direction. Registers keep the last vectors that neighbors
+//! read, and a value without other readers is not stored.
 //!
-//! *Keeps* values: of each element. Terms are added to an array in another order.
+//! *Keeps* the values of elements. Terms are added to an array in another order.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +15,11 @@ use lambada_graph::neighbor;
 use lambada_graph::placed::{BufferId, Content, Direction, Item, Nest, Pass, Placed};
 use lambada_graph::{Array, ArrayId, Graph, Node, NodeId, Part};
 
-/// Of how many arrays a nest keeps vectors in registers, at most.
+/// The most arrays of which a nest keeps vectors in registers.
 const ARRAYS: usize = 8;
 
-/// The program with such nests in one, if there are any. Along the axis that gives them their
-/// order, threads share no nest, so those that may run on several threads and have no other axis
-/// stay apart.
+/// Fuses such nests, if there are any. Threads do not share a nest along the axis of its direction,
+/// so nests that may run on several threads and have no other axis stay apart.
 pub(crate) fn fused(placed: &Placed, around: Runs) -> Option<Placed> {
     let alike = |a: &Nest, b: &Nest| {
         let shared = around == Runs::Once && a.axes.len() == 1;
@@ -43,7 +42,7 @@ pub(crate) fn fused(placed: &Placed, around: Runs) -> Option<Placed> {
     fewer.then(|| Placed { passes, ..placed.clone() })
 }
 
-/// Does a nest store or add something for each of its indices, and nothing else?
+/// Whether a nest stores or adds one value for each of its indices, and nothing else.
 fn is_plain(placed: &Placed, nest: &Nest) -> bool {
     let item = |item: &Item| match item {
         Item::Store(id) => placed.buffer(*id).axes == nest.axes,
@@ -59,12 +58,12 @@ fn is_plain(placed: &Placed, nest: &Nest) -> bool {
         && nest.items.iter().all(item)
 }
 
-/// Where an item reads a buffer.
+/// The indices at which an item reads a buffer.
 #[derive(Clone, Copy)]
 enum Access {
-    /// At its own indices.
+    /// Its own indices.
     Own,
-    /// From so far away to so far away along the axis of the lanes.
+    /// The least and the greatest distance along the axis of the lanes.
     Neighbors(i64, i64),
     Elsewhere,
 }
@@ -84,7 +83,7 @@ impl Access {
     }
 }
 
-/// An item with what it reads.
+/// An item with its operands.
 struct Stage {
     item: Item,
     reads: BTreeMap<BufferId, Access>,
@@ -100,21 +99,21 @@ struct Stages<'a> {
 /// Items that become one nest.
 #[derive(Default)]
 struct Group {
-    /// In which one it has to run.
+    /// The direction in which the nest has to run.
     direction: Option<Direction>,
-    /// What it stores and reads as an array.
+    /// The buffers that it stores and reads as arrays.
     arrays: FxHashSet<BufferId>,
     stages: Vec<usize>,
 }
 
-/// What an item makes of a group: where it has to run, and what it reads as an array.
+/// The effect of an item on a group: its direction, and the buffers read as arrays.
 #[derive(Default)]
 struct Joined {
     direction: Option<Direction>,
     arrays: Vec<BufferId>,
 }
 
-/// By buffer, the last group that stores it, and the last that adds to it.
+/// For each buffer, the last group that stores it, and the last that adds to it.
 #[derive(Default)]
 struct Written {
     stored: FxHashMap<BufferId, usize>,
@@ -126,8 +125,8 @@ impl Written {
         self.stored.get(&id).max(self.added.get(&id)).copied()
     }
 
-    /// The first group in which all is there that an item reads, at its own indices at least. Terms
-    /// come after the first elements.
+    /// The first group in which all operands of an item are available, at its own indices at least.
+    /// Terms come after the first elements.
     fn first(&self, stage: &Stage) -> usize {
         let reads = stage.reads.keys().filter_map(|id| self.last(*id)).max();
         let elements = match stage.item {
@@ -150,13 +149,13 @@ impl<'a> Stages<'a> {
                 all.push(Stage { item: *item, reads: search.reads });
             }
         }
-        // What is added to in place is another array before and afterwards.
+        // An addition in place changes an input, so no item may read it.
         let in_place = all.iter().filter_map(|stage| added_in_place(placed, stage.item));
         let moves = !in_place.into_iter().any(|array| given.contains(&array));
         moves.then_some(Stages { like, before: run.len(), all })
     }
 
-    /// Fewer nests for the same items, if there are neighbors that allow it.
+    /// Fewer nests for the same items, if neighbors allow it.
     fn nests(&self) -> Option<Vec<Nest>> {
         let (mut groups, mut written): (Vec<Group>, _) = (Vec::new(), Written::default());
         for (k, stage) in self.all.iter().enumerate() {
@@ -179,7 +178,7 @@ impl<'a> Stages<'a> {
         fewer.then(|| groups.iter().map(|group| self.nest(group)).collect())
     }
 
-    /// What a group of this number is with one more item, if what that reads is there at that time.
+    /// The group at `at` with one more item, if the item's operands are available in time.
     fn joined(&self, stage: &Stage, at: usize, group: &Group, written: &Written) -> Option<Joined> {
         let mut joined = Joined { direction: group.direction, arrays: Vec::new() };
         for (id, access) in &stage.reads {
@@ -225,13 +224,13 @@ fn added_in_place(placed: &Placed, item: Item) -> Option<ArrayId> {
     placed.graph.added_in_place(array)
 }
 
-/// What items of a nest read.
+/// Finds the operands of the items of a nest.
 struct Search<'a> {
     placed: &'a Placed,
     nest: &'a Nest,
     contents: FxHashMap<Content, BufferId>,
     reads: BTreeMap<BufferId, Access>,
-    /// Inputs and constants.
+    /// The inputs and constants that they read.
     given: FxHashSet<ArrayId>,
     seen: FxHashSet<(NodeId, bool)>,
 }
@@ -266,9 +265,9 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// A scalar, and whether an integer depends on it. Where neighbors are in registers, lanes
-    /// without an iteration do not repeat the last one. No index depends on them, so that all lanes
-    /// read what some iteration reads.
+    /// Visits a scalar; `in_integer` if an integer depends on it. Where neighbors are in registers,
+    /// lanes without an iteration do not repeat the last one. So no index depends on neighbors, and
+    /// each lane reads an element that some iteration reads.
     fn node(&mut self, node: NodeId, in_integer: bool) -> Option<()> {
         let in_integer = in_integer || self.placed.graph.facts(node).elem == ScalarTy::Int;
         if let Some(id) = self.contents.get(&Content::Node(node)).copied() {

@@ -1,23 +1,22 @@
-//! Under which conditions is a definition asked for? Those that hold on every way from what the
-//! program gives to it.
+//! Guards: the conditions that hold on every path from the outputs to a definition.
 
 use std::collections::BTreeSet;
 
 use lambada_graph::{Array, Axes, Graph, Node, NodeId, Part};
 use rustc_hash::FxHashMap;
 
-/// Conditions that hold, or do not.
+/// Conditions, each with the value that it has.
 pub(crate) type Conditions = BTreeSet<(NodeId, bool)>;
 
-/// For each part that is asked for, the conditions under which it is.
+/// Dataflow analysis: the conditions under which each part is needed, up to a fixpoint.
 struct Guards<'a> {
     graph: &'a Graph,
     known: FxHashMap<Part, Conditions>,
     changed: Vec<Part>,
 }
 
-/// For each reduction that is asked for in branches only: a condition without which it is not,
-/// arithmetic on its own indices and on sizes.
+/// For each reduction that is needed in branches only: a necessary condition that is arithmetic on
+/// the reduction's own indices and on sizes.
 pub(crate) fn guards(graph: &Graph) -> FxHashMap<NodeId, (NodeId, bool)> {
     let plain =
         |conditions: Conditions| conditions.into_iter().find(|(cond, _)| is_plain(graph, *cond));
@@ -28,8 +27,8 @@ pub(crate) fn guards(graph: &Graph) -> FxHashMap<NodeId, (NodeId, bool)> {
     conditions(graph).into_iter().filter_map(of_node).collect()
 }
 
-/// For each reduction and each array that is asked for in branches only: the conditions of its own
-/// indices without which it is not.
+/// For each reduction and each array that is needed in branches only: the necessary conditions on
+/// its own indices.
 pub(crate) fn conditions(graph: &Graph) -> FxHashMap<Part, Conditions> {
     let mut guards = Guards { graph, known: FxHashMap::default(), changed: Vec::new() };
     for output in &graph.outputs {
@@ -56,7 +55,7 @@ pub(crate) fn conditions(graph: &Graph) -> FxHashMap<Part, Conditions> {
     guards.known.iter().filter_map(own).collect()
 }
 
-/// Whether it is arithmetic on indices and sizes.
+/// Whether a node is arithmetic on indices and sizes.
 fn is_plain(graph: &Graph, node: NodeId) -> bool {
     match graph.node(node) {
         Node::Lit(_) | Node::Index(_) => true,
@@ -100,7 +99,7 @@ impl Guards<'_> {
                 Node::Lit(_) | Node::Index(_) | Node::Prim(..) => {
                     self.graph.node(node).parts(&mut |part| self.ask(part, &under));
                 }
-                // Elements are asked for at other indices.
+                // Elements are needed at other indices than the read.
                 Node::At(array, index) => {
                     index.iter().for_each(|i| self.ask(Part::Node(*i), &under));
                     let free = &self.graph.array_facts(*array).free;
@@ -136,7 +135,7 @@ impl Guards<'_> {
         }
     }
 
-    /// The conditions that say nothing of indices that are bound inside.
+    /// The conditions that do not depend on axes bound inside.
     fn outside(&self, conditions: &Conditions, bound: &Axes) -> Conditions {
         let says = |(cond, _): &&(NodeId, bool)| !self.graph.free(*cond).meets(bound);
         conditions.iter().filter(says).copied().collect()

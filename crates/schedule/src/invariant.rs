@@ -1,13 +1,13 @@
-//! An array that is added to alike for all indices of one of its axes, as one that counts the
-//! points of a cluster for each coordinate: without this axis, it has all its elements, and what is
-//! added for each of the indices is added once.
+//! Arrays whose additions are alike for all indices of one axis, as a count of the points of a
+//! cluster for each coordinate: the array without this axis holds all values, and each addition
+//! happens once.
 //!
 //! *Keeps* values, to the last bit: each element has the same terms in the same order.
 
 use lambada_graph::{Array, AxisId, Graph, Node, NodeId, Term, rebuilt, rewritten};
 use rustc_hash::FxHashSet;
 
-/// The graph that reads smaller arrays in the places of such ones, but for those that are results.
+/// The graph that reads the smaller arrays; results keep their axes.
 pub fn without_invariant_axes(graph: &Graph) -> Graph {
     let results: FxHashSet<&Array> =
         graph.outputs.iter().map(|output| graph.array(output.array)).collect();
@@ -33,15 +33,15 @@ pub fn without_invariant_axes(graph: &Graph) -> Graph {
 
 /// An array without an axis.
 struct Smaller {
-    /// Which of its axes that was.
+    /// The position of the axis in the larger array.
     position: usize,
     axes: Vec<AxisId>,
-    /// What its elements are before anything is added.
+    /// The elements before any addition.
     first: NodeId,
     terms: Vec<Term>,
 }
 
-/// The array without an axis for whose indices it is added to alike. One axis stays.
+/// The array without an axis whose indices are all alike. One axis stays.
 fn smaller(graph: &Graph, array: &Array) -> Option<Smaller> {
     let Array::Scatter(init, terms) = array else { return None };
     let (axes, first) = graph.elements(*init).filter(|(axes, _)| axes.len() > 1)?;
@@ -58,8 +58,8 @@ fn smaller(graph: &Graph, array: &Array) -> Option<Smaller> {
     })
 }
 
-/// What is added, without the axis that gives this index, if all else is the same for all of its
-/// indices, and these are all that the array has.
+/// The term without the axis that is its index at a position, if nothing else depends on that axis,
+/// and if it covers all indices of the array there.
 fn without(graph: &Graph, term: &Term, position: usize, own: AxisId) -> Option<Term> {
     let axis = graph.index(term.index[position]).filter(|axis| term.over.contains(axis))?;
     let mut term = term.clone();

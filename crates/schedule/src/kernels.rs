@@ -1,12 +1,12 @@
-//! Runs of statements  become  kernels.
+//! Runs of statements become kernels.
 //!
-//! A kernel says whether its results are right, because two of its assumptions are known only when
-//! the program runs: there are indices enough for lanes, and factors that have left sums are finite
-//! ([`Leave::Apart`]). The statements stay, in the other branch of an `if` on that.
+//! A kernel reports whether its results are valid, because two of its assumptions are checked only
+//! at run time: an axis is long enough for lanes, and the factors that left sums are finite
+//! ([`Leave::Apart`]). The statements stay as the other branch of an `if` on that result.
 //!
-//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* kernels for the runs that are
-//! worth it; the others, and what is around, stay as they are. *Keeps* values up to the order of
-//! sums and to the digits in which the vector mathematics differs, and failures.
+//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* kernels for the runs that
+//! profit; other statements stay as they are. *Keeps* values up to the order of sums and the
+//! rounding of vectorized functions, and failures.
 
 use lambada_anf::bounds::Known;
 use lambada_anf::{Atom, Block, Exp, Function, Kernel, Library, LoopKind, Names, Nest, Op, Param};
@@ -36,29 +36,29 @@ mod usual;
 use sizes::{Enough, enough};
 use usual::{Within, kept, usual};
 
-/// What runs may have, in the order in which they are tried. What is added is not taken back, so a
-/// run with additions is not for a program that computes much less where factors are finite.
+/// Optional constructs of a run, in the order of trial. Additions in place cannot be undone, so no
+/// factor that may be infinite leaves a sum in a run with additions; if that costs much, a later
+/// level is better.
 const LEVELS: [Allowed; 4] = [
     Allowed { loops: true, additions: false, accumulators: true },
     Allowed { loops: false, additions: true, accumulators: true },
     Allowed { loops: false, additions: false, accumulators: true },
     ALONE,
 ];
-/// What a statement may have that is a run by itself.
+/// Constructs allowed in a run of one statement.
 const ALONE: Allowed = Allowed { loops: false, additions: true, accumulators: false };
 
-/// Which placement a run gets.
+/// The choice of a placement for a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Choice {
-    /// The cheapest, if it is worth it, for sizes for which it is.
+    /// The cheapest placement, if it beats the statements; it runs for the sizes for which it does.
     Best,
-    /// That with the k-th axis in blocks, or the one without blocks if there is no such axis, and
-    /// lanes as given; for all sizes, and divided finely, so that small data meet what large ones
-    /// do.
+    /// The placement with the k-th axis in blocks (without blocks if there is no such axis) and
+    /// these lanes, for all sizes.
     Any(usize, Along),
 }
 
-/// The function with kernels for the runs of statements that are worth it, in its library too.
+/// The function with kernels for the runs that profit, in its library too.
 #[must_use]
 pub fn schedule(function: &Function, plan: Plan, choice: Choice) -> Function {
     let callee = |callee: &Function| scheduled(callee, plan, choice, Runs::Often);
@@ -68,7 +68,7 @@ pub fn schedule(function: &Function, plan: Plan, choice: Choice) -> Function {
     Function { library, ..scheduled(function, plan, choice, Runs::Once) }
 }
 
-/// The function without its library.
+/// [`schedule`] for one function; the result has no library.
 fn scheduled(function: &Function, plan: Plan, choice: Choice, runs: Runs) -> Function {
     let mut copy = Function {
         name: function.name.clone(),
@@ -113,30 +113,31 @@ struct Finder<'a> {
     plan: Plan,
     choice: Choice,
     names: &'a mut Names,
-    /// What is known where the next statement begins.
+    /// Facts known before the next statement.
     known: Known,
-    /// Statements that are part of no run, as they fit none: what they bind.
+    /// Keys ([`key`]) of the statements that fit no run.
     apart: FxHashSet<Var>,
-    /// For kernels that are found now.
+    /// Whether a kernel found here runs once, or often.
     runs: Runs,
 }
 
-/// A run is no kernel for the sake of a few statements, which stand apart from now on.
+/// Signals that the block is to be tried anew: some statements of a run fit no kernel, and are in
+/// [`Finder::apart`] from now on.
 struct Again;
 
-/// A run of statements as a kernel.
+/// The kernel of a run of statements.
 struct Found {
     kernel: Kernel,
-    /// The statements that give sizes of outputs: they come before.
+    /// The statements that compute sizes of outputs; they come before the kernel.
     before: Vec<usize>,
     outputs: Vec<Param>,
 }
 
-/// What a run of statements computes.
+/// The graph of a run of statements, and its interface.
 struct Computed {
     graph: Graph,
     sizes: Nominal,
-    /// The statements that give sizes of outputs.
+    /// The statements that compute sizes of outputs.
     before: Vec<usize>,
     inputs: Vec<Var>,
     outputs: Vec<Param>,
@@ -144,12 +145,12 @@ struct Computed {
 }
 
 impl Finder<'_> {
-    /// Runs with sequential loops first; where one is no kernel, those between the loops: with
-    /// additions to accumulators from outside, if there are any, and without.
+    /// Finds kernels in a block: first among runs with sequential loops, then among the runs
+    /// between the loops, with additions to outer accumulators and without.
     fn block(&mut self, block: &mut Block) {
         let all = std::mem::take(&mut block.stms);
-        // Only statements that are nests make a run. What has none is not looked at as a whole, as
-        // it may hold blocks to any depth.
+        // A run needs a nest. A block without one is not analyzed as a whole, because it may hold
+        // blocks of any depth.
         if !all.iter().any(is_nest) {
             return all.into_iter().for_each(|stm| self.statement(stm, false, &mut block.stms));
         }
@@ -166,7 +167,8 @@ impl Finder<'_> {
         }
     }
 
-    /// Statements, perhaps a run that has been tried; and the levels that are left.
+    /// Finds kernels in statements at the remaining levels; `tried` if they are a run that has
+    /// failed.
     fn level(
         &mut self,
         (all, tried): (Vec<Stm>, bool),
@@ -195,7 +197,8 @@ impl Finder<'_> {
         Ok(())
     }
 
-    /// Whether there are statements in a run that fit no run, and others that may.
+    /// Sets apart the nests of a run that are no kernel even by themselves, unless all are. Whether
+    /// any was added.
     fn stand_apart(&mut self, run: &[Stm], allowed: Allowed) -> bool {
         let nests: Vec<usize> = (0..run.len()).filter(|k| is_nest(&run[*k])).collect();
         if nests.len() < 2 {
@@ -211,13 +214,14 @@ impl Finder<'_> {
         self.apart.len() > before
     }
 
-    /// What is known after a run is known after what stands for it, too.
+    /// Emits the replacement of a run; the facts known after the run hold after it, too.
     fn replaced(&mut self, run: &[Stm], new: Vec<Stm>, stms: &mut Vec<Stm>) {
         run.iter().for_each(|stm| self.known.pass(stm));
         stms.extend(new);
     }
 
-    /// A statement of a run that is no kernel: perhaps it is one alone, or what is in it.
+    /// Handles a statement of a run that is no kernel: the statement alone may be one, or runs
+    /// inside of it.
     fn statement(&mut self, mut stm: Stm, alone: bool, stms: &mut Vec<Stm>) {
         let one = std::slice::from_ref(&stm);
         if alone
@@ -259,7 +263,7 @@ impl Finder<'_> {
         stms.push(stm);
     }
 
-    /// A run that becomes a kernel.
+    /// The replacement of a run, if it is a kernel: its leading checks, then the kernel.
     fn run(&mut self, stms: &[Stm], allowed: Allowed) -> Option<Vec<Stm>> {
         let (checks, stms) = stms.split_at(checked_first(stms));
         if !stms.iter().any(is_nest) {
@@ -275,13 +279,13 @@ impl Finder<'_> {
         Some(new)
     }
 
-    /// The statements that take the place of a run.
+    /// The replacement of a run, for its kernel.
     fn placed(&mut self, stms: &[Stm], found: Found) -> Vec<Stm> {
         let Found { mut kernel, before, outputs } = found;
         let mut new: Vec<Stm> = before.iter().map(|k| stms[*k].clone()).collect();
         if let Some((least, extent)) = kernel.least {
             let mut to = Builder::new(self.names);
-            // Of an extent that is no arithmetic nothing is known: no kernel.
+            // If the extent is no arithmetic on inputs, the kernel never runs.
             let extent = written(&kernel.placed.graph, extent, &kernel.inputs, &mut to);
             let extent = extent.unwrap_or(Atom::int(0));
             kernel.when = to.prim(Prim::LeInt, [Atom::int(least), extent]);
@@ -308,7 +312,7 @@ impl Finder<'_> {
         new
     }
 
-    /// What a run computes, if that can be placed.
+    /// The graph of a run, if it can be placed.
     fn computed(&mut self, stms: &[Stm], allowed: Allowed) -> Option<Computed> {
         let mut outputs = needed(stms, &self.mentions);
         let before = sizes_before(stms, &outputs)?;
@@ -327,7 +331,7 @@ impl Finder<'_> {
         }
         let chosen = chosen(stms, &inputs, &self.types, &self.sums, &mut self.known);
         let sizes = usual(&graph, &inputs, &self.within);
-        // What has been added is not taken back.
+        // Additions in place cannot be undone.
         let leave = if added.is_empty() { Leave::Apart } else { Leave::Finite };
         let mechanisms = self.plan.mechanisms;
         let prepared = |leave| without_literals(&prepared_by(mechanisms, &graph, &sizes, leave));
@@ -367,7 +371,8 @@ impl Finder<'_> {
                 fused.unwrap_or(placed)
             }
         };
-        // Memory for what is added is made each time the run begins, so there should be more to do.
+        // A kernel with additions allocates its buffers each time it begins, so the nests must do
+        // more than that.
         if self.choice == Choice::Best
             && !added.is_empty()
             && !is_light(&placed, made(stms, &outputs))
@@ -391,7 +396,7 @@ impl Finder<'_> {
     }
 }
 
-/// The most axes of unknown sizes that an array has which statements make for themselves.
+/// The most dimensions of unknown size of an array that is internal to the statements.
 fn made(stms: &[Stm], outputs: &[Param]) -> usize {
     let unknown = |p: &Param| p.ty.dims.iter().filter(|dim| dim.as_var().is_some()).count();
     let mut given: FxHashSet<Var> = outputs.iter().map(|p| p.var).collect();
@@ -406,13 +411,13 @@ fn made(stms: &[Stm], outputs: &[Param]) -> usize {
     own.map(unknown).max().unwrap_or(0)
 }
 
-/// Whether it is a loop, or does it stand for one.
+/// Whether a statement is a `for` or an array primitive.
 fn is_nest(stm: &Stm) -> bool {
     matches!(stm.exp, Exp::Nest(Nest::For { .. }) | Exp::Op(Op::ArrayPrim(..)))
 }
 
-/// How many statements are about what the program checks before the first loop. They need no lanes,
-/// and are no part of a kernel: memory for what it gives is allocated behind them.
+/// The length of the prefix that ends with the last check before the first loop. It stays outside
+/// of the kernel because it needs no lanes, and because the outputs are allocated after it.
 fn checked_first(stms: &[Stm]) -> usize {
     let scalar = |stm: &&Stm| match &stm.exp {
         Exp::Op(Op::Check { .. }) => true,
@@ -424,13 +429,13 @@ fn checked_first(stms: &[Stm]) -> usize {
     leading.enumerate().filter(|(_, stm)| is_check(stm)).last().map_or(0, |(k, _)| k + 1)
 }
 
-/// A variable that tells a statement from others.
+/// A variable that identifies a statement.
 fn key(stm: &Stm) -> Option<Var> {
     stm.binds.first().map(|p| p.var).or_else(|| stm.exp.bound().first().copied())
 }
 
-/// How long the runs of statements are of which all belong to a region, or none. Statements without
-/// nests make no run of their own.
+/// Lengths of the maximal runs of statements that all belong to a region, or do not. Runs that
+/// `counts` rejects are joined with neighbors that do not fit.
 fn runs(stms: &[Stm], fitting: &[bool], counts: &dyn Fn(&[Stm]) -> bool) -> Vec<(usize, bool)> {
     let mut runs: Vec<(usize, bool)> = Vec::new();
     for run in fitting.chunk_by(|a, b| a == b) {
@@ -451,7 +456,7 @@ fn has_loops(stms: &[Stm]) -> bool {
     })
 }
 
-/// Statements with names of their own.
+/// A copy of statements with fresh names.
 fn copied(stms: &[&Stm], outputs: &[Param], names: &mut Names) -> Block {
     let mut renaming = Renaming::new();
     let stms = stms.iter().map(|stm| renaming.copy_stm(stm, names)).collect();
@@ -459,7 +464,7 @@ fn copied(stms: &[&Stm], outputs: &[Param], names: &mut Names) -> Block {
     Block { stms, results }
 }
 
-/// Arithmetic on inputs, as statements.
+/// Writes arithmetic on inputs as statements.
 fn written(graph: &Graph, node: NodeId, inputs: &[Var], to: &mut Builder) -> Option<Atom> {
     if let Some(value) = graph.lit(node) {
         return Some(Atom::Lit(value));
@@ -472,7 +477,7 @@ fn written(graph: &Graph, node: NodeId, inputs: &[Var], to: &mut Builder) -> Opt
     Some(to.prim(op, args?))
 }
 
-/// The statements of a run that give sizes of what it gives, if they are arithmetic.
+/// The statements of a run that compute sizes of its outputs, if all are primitives.
 fn sizes_before(stms: &[Stm], outputs: &[Param]) -> Option<Vec<usize>> {
     let by: FxHashMap<Var, usize> = stms
         .iter()
@@ -495,8 +500,8 @@ fn sizes_before(stms: &[Stm], outputs: &[Param]) -> Option<Vec<usize>> {
     Some(before)
 }
 
-/// Does it add to a copy of an array that it is given? Loops of statements take the array over
-/// where nobody needs the old one.
+/// Whether the graph copies an input to add to it. The loops of statements do better: they
+/// overwrite an input that is dead.
 fn copies(graph: &Graph) -> bool {
     let in_place = |array: ArrayId| graph.added_in_place(array).is_some();
     (0..graph.arrays.len() as u32).map(ArrayId).any(|array| {
@@ -505,10 +510,10 @@ fn copies(graph: &Graph) -> bool {
     })
 }
 
-/// Is one of its results an array of integers that are made from quotients of their places, or of
-/// elements of arrays at such quotients? No processor divides integers in lanes, and loops of
-/// statements do not divide: there is one for the quotient, and one inside for the rest. A matrix
-/// row by row is no copy.
+/// Whether a result is an integer array made from quotients of its indices, or reads elements at
+/// such quotients. The statements do better: no processor divides integers in lanes, but their
+/// loops do not divide, because one runs over the quotient and an inner one over the remainder. A
+/// matrix row by row is no copy.
 fn divides(graph: &Graph) -> bool {
     graph.outputs.iter().any(|output| {
         let is_int = graph.array_facts(output.array).elem == ScalarTy::Int;
@@ -522,7 +527,7 @@ fn divides(graph: &Graph) -> bool {
     })
 }
 
-/// Whether it is the quotient or the rest of a place.
+/// Whether a node is a quotient or a remainder of an index.
 fn is_quotient(graph: &Graph, node: NodeId) -> bool {
     match graph.operation(node) {
         Some((Prim::DivInt | Prim::RemInt, [x, _])) => graph.index(*x).is_some(),
@@ -530,7 +535,7 @@ fn is_quotient(graph: &Graph, node: NodeId) -> bool {
     }
 }
 
-/// Whether it depends on a place divided by a constant.
+/// Whether a value depends on an index divided by a constant.
 fn is_made_of_quotients(graph: &Graph, value: NodeId) -> bool {
     let by_constant = |node: NodeId| {
         let size = graph.operation(node).and_then(|(_, args)| graph.lit(*args.last()?));
@@ -546,7 +551,7 @@ fn is_made_of_quotients(graph: &Graph, value: NodeId) -> bool {
     })
 }
 
-/// Is it, perhaps in a branch, an element of an array at a place that is divided?
+/// Whether a value, or an alternative of its choices, is a read at a divided index.
 fn is_copy_at_quotient(graph: &Graph, value: NodeId) -> bool {
     any_below(value, |node, open| {
         if let Node::Choose(_, then, otherwise) = graph.node(node) {
@@ -556,7 +561,7 @@ fn is_copy_at_quotient(graph: &Graph, value: NodeId) -> bool {
     })
 }
 
-/// Is there a node, from one on, for which `is` holds? It says what else to look at, too.
+/// Whether `is` holds for a node reachable from `from`; it also pushes the nodes to visit.
 fn any_below(from: NodeId, mut is: impl FnMut(NodeId, &mut Vec<NodeId>) -> bool) -> bool {
     let (mut open, mut seen) = (vec![from], FxHashSet::default());
     while let Some(node) = open.pop() {
@@ -567,8 +572,8 @@ fn any_below(from: NodeId, mut is: impl FnMut(NodeId, &mut Vec<NodeId>) -> bool)
     false
 }
 
-/// Does it read parts of arrays that a loop around has chosen? That they are in range is known
-/// there, not here.
+/// Whether the graph reads at an index chosen outside of the run, which is known to be in range
+/// there, but not here.
 fn steps_outside(graph: &Graph) -> bool {
     graph.nodes.iter().any(|node| match node {
         Node::At(array, index) => {

@@ -1,21 +1,20 @@
-//! P6: the axis of the lanes of each nest. Buffers have one order of axes for all nests; which of a
-//! nest's axes is best depends on what the nest reads. In `s @ w`, lanes along the columns read
-//! rows of `w`, and lanes along what is summed read columns, an element here and an element there.
+//! P6: the axis of the lanes of each nest. A buffer has one order of axes for all nests; the best
+//! axis of a nest depends on its reads. In `s @ w`, lanes along the columns read rows of `w`, and
+//! lanes along the summed axis read columns, one element here and one there.
 
 use crate::work::{near, work};
 use lambada_graph::cost;
 use lambada_graph::placed::{Item, Nest, Placed};
 use lambada_graph::{AxisId, Nominal};
 
-/// The placement in which the lanes of each nest run along the axis for which it costs least. A
-/// nest for a block of an axis stays as it is.
+/// Moves the lanes of each nest to the cheapest axis. A nest for a block of an axis stays as it is.
 pub(crate) fn along_cheapest(placed: Placed, sizes: &Nominal, lanes: u16) -> Placed {
     let near = near(&placed, sizes);
     let mut passes = placed.passes.clone();
     for pass in &mut passes {
         let block = placed.block.filter(|_| pass.blocked);
         for nest in &mut pass.nests {
-            // The axes of nests that have been made one stand in an order of their own.
+            // Merged nests have an order of axes of their own.
             let fixed = block.is_some_and(|axis| nest.axes.contains(&axis));
             if fixed || !is_plain(&placed, nest) {
                 continue;
@@ -34,16 +33,16 @@ pub(crate) fn along_cheapest(placed: Placed, sizes: &Nominal, lanes: u16) -> Pla
     Placed { passes, ..placed }
 }
 
-/// Are all its sums sums over the same axes?
+/// Whether all sums of a nest run over the same axes, and are finished one after the other.
 fn is_plain(placed: &Placed, nest: &Nest) -> bool {
     let comes_back = |item: &Item| placed.comes_back(nest, *item);
     placed.finishes_at_once(nest) && !nest.items.iter().any(comes_back)
 }
 
-/// The other axes that lanes may have.
+/// The other axes along which lanes may run.
 pub(crate) fn others(placed: &Placed, nest: &Nest) -> Vec<AxisId> {
     let graph = &placed.graph;
-    // What is added to one after the other has lanes of its own.
+    // Additions to consecutive elements fix the axis of the lanes.
     let fixed = nest.items.iter().any(|item| matches!(item, Item::Add(..)));
     let fixed = fixed || nest.direction.is_some();
     let free = nest.carries.is_empty() && nest.group.is_none() && !fixed;
@@ -56,8 +55,8 @@ pub(crate) fn others(placed: &Placed, nest: &Nest) -> Vec<AxisId> {
     nest.axes.iter().copied().filter(fits).collect()
 }
 
-/// The nest with lanes along another axis: the innermost of those that are summed, or of those that
-/// are not.
+/// The nest with lanes along another axis, which becomes the innermost of the reduced axes, or of
+/// the others.
 pub(crate) fn along(placed: &Placed, mut nest: Nest, vector: AxisId) -> Nest {
     let items = nest.items.clone();
     let reduced = |axis: &AxisId| {

@@ -45,13 +45,13 @@ pub use restore::restore;
 pub use states::settled;
 pub use worth::best;
 
-/// A graph with the costs that its definitions need, whatever the loops of the program were: no
-/// order where none is needed, no index twice, and nothing in a sum that can stand outside.
+/// The graph in a form that does not depend on the loops of the program: no order where none is
+/// needed, no two axes for one range, and invariant factors outside of sums.
 pub fn prepared(graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
     prepared_by(Mechanisms::ALL, graph, nominal, leave)
 }
 
-/// The same by some mechanisms.
+/// [`prepared`], with the enabled mechanisms only.
 fn prepared_by(by: Mechanisms, graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
     let graph = merged(&without_invariant_axes(&settled(graph)));
     let mut graph = simplified(&graph);
@@ -61,20 +61,20 @@ fn prepared_by(by: Mechanisms, graph: &Graph, nominal: &Nominal, leave: Leave) -
     deferred(&graph)
 }
 
-/// Rewrites the graph of each region of a function, and places the definitions as simply as
-/// possible.
+/// Rewrites the graph of each region of a function, and writes it back as statements, each scalar
+/// in as few loops as possible.
 pub fn through_graphs(function: &mut Function, rewrite: &mut dyn FnMut(Graph) -> Graph) {
     replace_regions(function, &mut |names, region| {
         let Distributed { graph, inputs, .. } = distribute(names, region);
         restore(names, &rewrite(graph), &inputs)
     });
     clamp(function);
-    // Sizes that a size variable of the region stood for are compared again, as after a pass of the
-    // optimizer.
+    // Restores the evidence for sizes that a size variable of the region stood for, as after a pass
+    // of the optimizer.
     lambada_anf::guard(function);
 }
 
-/// A program that is one region, as a graph that takes its parameters.
+/// The whole program as a graph of its parameters, if it is one region.
 pub fn whole(function: &Function) -> Option<Distributed> {
     let mut whole = None;
     let mut copy = Function { library: Library::default(), ..function.clone() };

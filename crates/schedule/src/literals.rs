@@ -1,5 +1,5 @@
-//! Elements of literals: `[a, b, c][k]` is a choice by `k`, where the literal has axes of its own
-//! or belongs to a branch. A nest that writes out the indices of `k` chooses nothing while it runs
+//! Elements of literals: `[a, b, c][k]` becomes a choice by `k`, if the literal has free axes or
+//! belongs to a branch. A nest that unrolls the axis of `k` decides the choice at compile time
 //! (`place/whole`).
 //!
 //! *Gives* a graph without such literals of few elements. *Keeps* values.
@@ -8,7 +8,7 @@ use lambada_prim::{Prim, Scalar};
 
 use lambada_graph::{Around, Array, Builder, Graph, Node, NodeId, cleaned, rebuilt, rewritten};
 
-/// A literal of more elements stays an array.
+/// The most elements of a literal that becomes choices.
 pub(crate) const ELEMENTS: usize = 32;
 
 /// The graph with such elements as choices.

@@ -1,8 +1,8 @@
-//! Loops over one range: two axes of the same extent are one, if what is written with one is read
-//! with the other, or both read the same array. So what differs in the name of an index only is
-//! computed once.
+//! Merges two axes of the same extent if one reads the array that the other writes, or if both read
+//! the same array. Definitions that differ in the name of an index only are thus computed once.
 //!
-//! *Keeps* everything: axes are merged only where no definition that one of them runs through depends on the other.
+//! *Keeps* everything: axes are merged only if no definition that one of them runs through depends
+//! on the other.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,14 +13,14 @@ use lambada_graph::{
 /// The graph with axes merged.
 pub fn merged(graph: &Graph) -> Graph {
     let mut graph = graph::cleaned(graph);
-    // Each round takes an axis away.
+    // Each round removes an axis.
     while let Some((axis, into)) = pair(&graph) {
         graph = graph::merged(&graph, axis, into);
     }
     graph
 }
 
-/// An axis, and another one that can take its place.
+/// An axis, and another one that can replace it.
 fn pair(graph: &Graph) -> Option<(AxisId, AxisId)> {
     let apart = Apart::of(graph);
     links(graph).into_iter().find(|(axis, into)| {
@@ -30,8 +30,8 @@ fn pair(graph: &Graph) -> Option<(AxisId, AxisId)> {
     })
 }
 
-/// Pairs of axes that read what the other one writes or reads. Of a loop's axis only what it writes
-/// counts.
+/// Pairs of axes where one reads an array that the other writes or reads. Reads along the axis of a
+/// sequential loop do not count.
 fn links(graph: &Graph) -> BTreeSet<(AxisId, AxisId)> {
     let mut links = BTreeSet::new();
     let mut readers: BTreeMap<(ArrayId, usize), Vec<AxisId>> = BTreeMap::new();
@@ -53,8 +53,8 @@ fn links(graph: &Graph) -> BTreeSet<(AxisId, AxisId)> {
     links
 }
 
-/// Pairs of axes that are not one: something that one of them runs through depends on the other, or
-/// they run together.
+/// Pairs of axes that must stay two: a definition that one runs through depends on the other, or
+/// both run together.
 struct Apart(BTreeSet<(AxisId, AxisId)>);
 
 impl Apart {

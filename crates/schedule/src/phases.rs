@@ -1,8 +1,8 @@
 //! P4: the passes over an axis. A definition that needs a finished total over the axis comes a pass
-//! later than its terms; all else comes as early as it can, so the longest path is the smallest
-//! number of passes: a primal loop and its reverse are one pass, where nothing forbids it.
+//! later than its terms; all else comes as early as possible, so the number of passes is least. A
+//! primal loop and its reverse are one pass if nothing forbids it.
 //!
-//! Odd numbers are passes over the axis, even ones are outside: before the first pass, between two,
+//! Odd numbers are passes over the axis; even ones are outside: before the first pass, between two,
 //! after the last. The state of a loop over the axis belongs to the pass in which the loop runs. A
 //! loop over another axis is a scope of its own: the phases inside of it are those of one
 //! iteration.
@@ -12,12 +12,12 @@ use rustc_hash::FxHashMap;
 
 use lambada_graph::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId, Part};
 
-/// The pass of each definition that has been asked for.
+/// The pass of each definition, computed on demand.
 pub struct Phases<'a> {
     graph: &'a Graph,
     axis: AxisId,
     known: FxHashMap<Part, u32>,
-    /// The passes in which loops run.
+    /// The pass in which each loop runs.
     loops: FxHashMap<LoopId, u32>,
 }
 
@@ -27,7 +27,7 @@ impl<'a> Phases<'a> {
         let mut phases =
             Phases { graph, axis, known: FxHashMap::default(), loops: FxHashMap::default() };
         let all = || (0..graph.loops.len() as u32).map(LoopId);
-        // What a loop needs of the state of another one puts it in that one's pass; each round
+        // A loop that needs a state of another one runs no earlier than that one; each round
         // settles one loop at least.
         for _ in 0..=graph.loops.len() {
             phases.known.clear();
@@ -41,17 +41,17 @@ impl<'a> Phases<'a> {
         phases
     }
 
-    /// When a scalar is computed.
+    /// The phase in which a scalar is computed.
     pub fn of(&mut self, node: NodeId) -> u32 {
         self.phase(Part::Node(node))
     }
 
-    /// When the elements of an array are computed.
+    /// The phase in which the elements of an array are computed.
     pub fn of_array(&mut self, array: ArrayId) -> u32 {
         self.phase(Part::Array(array))
     }
 
-    /// How many passes the program takes.
+    /// The number of passes.
     #[cfg(test)]
     pub fn passes(&mut self) -> u32 {
         let outputs: Vec<ArrayId> = self.graph.outputs.iter().map(|o| o.array).collect();
@@ -92,7 +92,7 @@ impl<'a> Phases<'a> {
         parts.extend(states.map(Part::Array));
     }
 
-    /// The earliest phase of what needs something.
+    /// The earliest phase of a definition that needs a part.
     fn after(&mut self, inside: bool, needed: Part) -> u32 {
         let phase = self.phase(needed);
         match (self.is_inside(needed), self.is_free(needed), inside) {
@@ -105,7 +105,7 @@ impl<'a> Phases<'a> {
         }
     }
 
-    /// Is the definition computed for each index of the axis?
+    /// Whether a definition is computed for each index of the axis.
     fn is_inside(&self, part: Part) -> bool {
         self.is_free(part) || self.bound(part).contains(self.axis)
     }

@@ -1,34 +1,33 @@
-//! β for arrays: an element of an array is the definition at that index, if it is cheap to compute
-//! it there again; else it is read.
+//! β for arrays: an element of an array becomes the definition at that index if recomputing it is
+//! cheap; else it is read.
 
 use lambada_prim::{Prim, ScalarTy};
 
 use lambada_graph::{Affine, Around, Array, ArrayId, Axes, AxisId, Builder, Graph, Node, NodeId};
 
-/// How many operations on reals, and on others, are cheaper than to write and read an element.
+/// The most operations on reals, and others, that are cheaper than to write and read an element.
 const CHEAP: (usize, usize) = (3, 12);
 
-/// How many are written down again where one constant takes the place of all indices.
+/// The most operations that are recomputed where one place takes the part of all indices.
 const ONCE: (usize, usize) = (64, 64);
 
-/// The indices that take the place of those of axes.
+/// A substitution of places for the indices of axes.
 struct Push {
     places: Vec<(AxisId, NodeId)>,
     axes: Axes,
     left: (usize, usize),
-    /// Are operations that cost more than additions computed again, too?
+    /// Whether operations that cost more than additions are recomputed, too.
     any: bool,
-    /// What is costly is an element of an array.
+    /// If present, costly parts become elements of an array.
     stored: Option<Stored>,
 }
 
-/// What is costly is an element of an array that holds it for all indices of the axes whose indices
-/// change.
+/// Costly parts become elements of an array with all indices of the substituted axes.
 #[derive(Clone)]
 pub(crate) struct Stored {
-    /// It holds it for all indices of these axes, too, if it depends on them.
+    /// Further axes of the array, if the part depends on them.
     pub(crate) also: Vec<AxisId>,
-    /// What depends on these axes would be stored too often.
+    /// Axes on which no stored part depends, because it would be stored too often.
     pub(crate) but: Axes,
 }
 
@@ -45,7 +44,7 @@ pub(crate) fn read(to: &mut Builder, array: ArrayId, index: Vec<NodeId>) -> Node
     to.at(array, index)
 }
 
-/// A definition with others in the places of some indices, if it is cheap.
+/// A definition with places substituted for some indices, if it is cheap.
 pub(crate) fn substituted(
     to: &mut Builder,
     places: &[(AxisId, NodeId)],
@@ -55,7 +54,7 @@ pub(crate) fn substituted(
     Push { places: places.to_vec(), axes, left: CHEAP, any: false, stored: None }.node(to, node)
 }
 
-/// The same, where what is costly may be an element of an array.
+/// [`substituted`], where costly parts may become elements of an array.
 pub(crate) fn substituted_or_stored(
     to: &mut Builder,
     places: &[(AxisId, NodeId)],
@@ -67,8 +66,8 @@ pub(crate) fn substituted_or_stored(
     Push { places, axes, left: CHEAP, any: false, stored }.node(to, node)
 }
 
-/// A definition with another one in the place of an index. What is costly is computed for each
-/// index of that one, so there should be none; nor is a reduction.
+/// A definition with a place substituted for an index. Costly operations are recomputed only if the
+/// place has no indices; reductions never are.
 pub(crate) fn at_one(
     to: &mut Builder,
     axis: AxisId,
@@ -81,7 +80,7 @@ pub(crate) fn at_one(
         .node(to, node)
 }
 
-/// The array before updates at other places.
+/// The array before updates at other indices.
 fn before(graph: &Graph, mut array: ArrayId, index: &[NodeId]) -> ArrayId {
     let differ = |(a, b): (&NodeId, &NodeId)| {
         let difference = Affine::of(graph, *a).plus(-1, &Affine::of(graph, *b));
@@ -96,7 +95,7 @@ fn before(graph: &Graph, mut array: ArrayId, index: &[NodeId]) -> ArrayId {
 }
 
 impl Push {
-    /// The definition at other indices, or an element of an array that holds it.
+    /// The definition at the places, or an element of an array that holds it.
     fn node(&mut self, to: &mut Builder, node: NodeId) -> Option<NodeId> {
         let Some(stored) = self.stored.take() else { return self.cheap(to, node) };
         let left = self.left;
@@ -106,7 +105,7 @@ impl Push {
             return cheap;
         }
         self.left = left;
-        // A factor that is there for fewer indices, or for others, stays outside.
+        // If one operand depends on the axes, only that one is moved; the other stays outside.
         if let Some((op, args)) = to.graph.operation(node)
             && is_cheap(op)
             && args.iter().filter(|arg| to.graph.free(**arg).meets(&self.axes)).count() == 1
@@ -128,8 +127,8 @@ impl Push {
         Some(to.at(elements, index))
     }
 
-    /// The definition at other indices, if it is cheap. What it reads is looked at only if it is:
-    /// else each element of a chain of arrays would look at the whole chain.
+    /// The definition at the places, if it is cheap. Its reads are followed only afterwards,
+    /// because otherwise each element of a chain of arrays would follow the whole chain.
     fn cheap(&mut self, to: &mut Builder, node: NodeId) -> Option<NodeId> {
         self.left = self.paid(&to.graph, node, self.left)?;
         Some(self.moved(to, node))
@@ -160,7 +159,7 @@ impl Push {
         }
     }
 
-    /// A definition that has been paid for, at other indices.
+    /// A definition that has been paid for, at the places.
     fn moved(&self, to: &mut Builder, node: NodeId) -> NodeId {
         if !to.graph.free(node).meets(&self.axes) {
             return node;
@@ -199,7 +198,8 @@ impl Push {
     }
 }
 
-/// Additions and the like; comparisons and what is done with `int`s, but for divisions.
+/// Whether an operation is cheap: additions, products and conversions that give reals, and all
+/// operations that give integers or booleans.
 fn is_cheap(op: Prim) -> bool {
     match op.result() {
         ScalarTy::Real => {

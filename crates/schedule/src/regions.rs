@@ -1,7 +1,8 @@
-//! Regions: maximal runs of statements of a block that can be written as a graph. What is between
-//! them (calls, nodes, `while`) stays as it is, with the regions in its own blocks.
+//! Regions: maximal runs of statements of a block that a graph can represent. The statements
+//! between them (calls, nodes, `while`) stay as they are, with the regions in their own blocks.
 //!
-//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* to each region its variables from outside, and those that are needed outside.
+//! *Assumes* a function that `lambada_anf::check` accepts. *Gives* to each region its live-in and
+//! its live-out variables.
 
 use lambada_anf::{
     Atom, Block, Elem, Exp, Function, LoopKind, Names, Nest, Op, Param, Renaming, Stm, Ty, Var,
@@ -14,17 +15,17 @@ use rustc_hash::{FxHashMap, FxHashSet};
 pub struct Region<'a> {
     /// The statements.
     pub stms: &'a [Stm],
-    /// What they bind that is needed elsewhere, sizes before the arrays that have them.
+    /// The live-out variables, sizes before the arrays that have them.
     pub outputs: Vec<Param>,
     /// The types of all variables of the function.
     pub types: &'a FxHashMap<Var, Ty>,
-    /// What all elements of arrays of the function are, where that is one constant.
+    /// Arrays of the function whose elements are all one constant.
     pub fills: &'a FxHashMap<Var, Scalar>,
-    /// Integers of the function that are a parameter, or a size of one, and a constant.
+    /// Integers of the function of the form `v + constant`, for a parameter or a size of one.
     pub sums: &'a FxHashMap<Var, (Var, i64)>,
 }
 
-/// What takes the place of a region: statements, and an atom for each output.
+/// The replacement of a region: statements, and an atom for each output.
 pub type Replaced = (Vec<Stm>, Vec<Atom>);
 
 /// Replaces each region of a function and of its library.
@@ -75,7 +76,7 @@ pub(crate) fn types(function: &Function) -> FxHashMap<Var, Ty> {
     types
 }
 
-/// The arrays that consist of one constant.
+/// The arrays whose elements are all one constant.
 pub(crate) fn fills(function: &Function) -> FxHashMap<Var, Scalar> {
     let mut fills = FxHashMap::default();
     function.body.each(&mut |stm| {
@@ -86,7 +87,7 @@ pub(crate) fn fills(function: &Function) -> FxHashMap<Var, Scalar> {
     fills
 }
 
-/// The integers that are a parameter, or a size of one, and a constant: these are in scope
+/// The integers of the form `v + constant`, for a parameter or a size of one, which is in scope
 /// everywhere. Sizes of arrays stand for themselves.
 pub(crate) fn sums(function: &Function, types: &FxHashMap<Var, Ty>) -> FxHashMap<Var, (Var, i64)> {
     let params = function.params.iter().map(|p| p.var);
@@ -105,7 +106,7 @@ pub(crate) fn sums(function: &Function, types: &FxHashMap<Var, Ty>) -> FxHashMap
     sums
 }
 
-/// How often each variable is mentioned.
+/// The number of mentions of each variable.
 pub(crate) fn mentions(function: &Function) -> FxHashMap<Var, usize> {
     let mut count = FxHashMap::default();
     let mut add = |var: Var| *count.entry(var).or_default() += 1;
@@ -142,7 +143,7 @@ impl Pass<'_> {
                 let region = Region { stms: region, outputs, types, fills, sums };
                 let (new, atoms) = (self.replace)(self.names, &region);
                 for (output, atom) in region.outputs.iter().zip(atoms) {
-                    // It may be an input, which has been replaced itself.
+                    // The atom may be an input that has been replaced itself.
                     self.renaming.insert(output.var, self.renaming.atom(atom));
                 }
                 block.stms.extend(new);
@@ -157,7 +158,7 @@ impl Pass<'_> {
     }
 }
 
-/// What a run of statements binds that is needed elsewhere.
+/// The live-out variables of a run of statements.
 pub(crate) fn needed(stms: &[Stm], mentions: &FxHashMap<Var, usize>) -> Vec<Param> {
     let mut inside: FxHashMap<Var, usize> = FxHashMap::default();
     stms.iter().for_each(|stm| stm.mentioned(&mut |var| *inside.entry(var).or_default() += 1));
@@ -166,7 +167,7 @@ pub(crate) fn needed(stms: &[Stm], mentions: &FxHashMap<Var, usize>) -> Vec<Para
     let count = |of: &FxHashMap<Var, usize>, var: Var| of.get(&var).copied().unwrap_or(0);
     let outside = |p: &&&Param| count(mentions, p.var) > count(&inside, p.var);
     let mut needed: FxHashSet<Var> = bound.iter().filter(outside).map(|p| p.var).collect();
-    // The sizes of what is needed are mentioned in its type.
+    // The type of a live-out variable mentions its sizes.
     for p in bound.iter().rev() {
         if needed.contains(&p.var) {
             needed.extend(p.ty.dims.iter().filter_map(|d| d.as_var()));
@@ -175,20 +176,20 @@ pub(crate) fn needed(stms: &[Stm], mentions: &FxHashMap<Var, usize>) -> Vec<Para
     bound.into_iter().filter(|p| needed.contains(&p.var)).cloned().collect()
 }
 
-/// What else a region may have.
+/// Optional constructs of a region.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Allowed {
     /// Sequential loops, and updates.
     pub(crate) loops: bool,
-    /// Additions to accumulators from outside.
+    /// Additions to outer accumulators.
     pub(crate) additions: bool,
-    /// Accumulators of its own. Where there are none, and additions, each of the block is one from
-    /// outside, so that parts of a run are runs.
+    /// Accumulators of its own. If these are not allowed and additions are, each accumulator of the
+    /// block counts as an outer one, so that parts of a run are runs.
     pub(crate) accumulators: bool,
 }
 
-/// Which statements of a block belong to a region. An accumulator does if all that is about it is
-/// in one run. No statement does that stands apart.
+/// Whether each statement of a block belongs to a region. An accumulator belongs to one if a single
+/// run has all statements about it. Statements that stand apart belong to none.
 pub(crate) fn fitting(
     stms: &[Stm],
     allowed: Allowed,
@@ -232,7 +233,7 @@ pub(crate) fn fitting(
     }
 }
 
-/// Can the statement be written as a graph, with additions to these accumulators?
+/// Whether a graph can represent the statement, with additions to these accumulators.
 fn fits(stm: &Stm, accumulators: &FxHashSet<Var>, allowed: Allowed) -> bool {
     let scalars = |params: &[Param]| params.iter().all(|p| matches!(p.ty.elem, Elem::Scalar(_)));
     if !scalars(&stm.binds) {

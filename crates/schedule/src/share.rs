@@ -1,9 +1,8 @@
-//! Nests that compute the same are one. What is summed over some axes and what is summed over
-//! others may have most of their terms in common, as the forces between bodies and what each body
-//! contributes to the derivative of all others do. In one nest the terms are computed once: some
-//! sums are finished one after the other, and the nest comes back to the others. That costs an
-//! access of memory for each term, so it is done where that is cheaper than to compute the terms
-//! again.
+//! Merges nests with common terms. Sums over different axes may share most of their terms, as the
+//! forces between bodies and the contribution of each body to the derivatives of all others do. One
+//! nest computes the terms once: it finishes some sums one after the other, and comes back to the
+//! others. That costs a memory access for each term, so nests are merged only where it is cheaper
+//! than to compute the terms twice.
 
 use crate::lanes::others;
 use crate::work::{near, work};
@@ -11,10 +10,10 @@ use lambada_graph::placed::{BufferId, Content, Item, Nest, Placed};
 use lambada_graph::{AxisId, Nominal};
 use rustc_hash::FxHashMap;
 
-/// The most axes in all orders.
+/// The most axes of a nest that is tried in all orders of its axes.
 const MOST_AXES: usize = 4;
 
-/// The placement with such nests together.
+/// Merges such nests of a placement.
 pub(crate) fn shared(placed: Placed, sizes: &Nominal, lanes: u16) -> Placed {
     let near = near(&placed, sizes);
     let mut passes = placed.passes.clone();
@@ -72,8 +71,8 @@ fn sources_of(nests: &[Nest]) -> Vec<Option<usize>> {
     sources.collect()
 }
 
-/// The first nest with what another one does, if it may be done there. None of those between them
-/// writes what the other one reads.
+/// The first nest with the items of the second one, if they may move there. No nest between them
+/// writes an operand of the second one.
 fn together(placed: &Placed, first: &Nest, second: &Nest) -> Option<Nest> {
     let plain = |nest: &Nest| {
         let only = |item: &Item| matches!(item, Item::Store(_) | Item::Reduce(_));
@@ -90,7 +89,8 @@ fn together(placed: &Placed, first: &Nest, second: &Nest) -> Option<Nest> {
     if !(few && alike && plain(first) && plain(second)) {
         return None;
     }
-    // What the second one reads is there, or is computed for the same indices.
+    // The first nest does not write the operands of the second one, or writes them for the same
+    // indices.
     let same = |id: &BufferId| {
         matches!(placed.buffer(*id).content, Content::Node(_))
             && first.items.contains(&Item::Store(*id))

@@ -1,8 +1,11 @@
-//! States of loops that need no order: `next = state + e`  becomes  `first + Σ e`; an array of
-//! which each iteration writes a part of its own becomes those parts, a definition that depends on
-//! the iteration; a state that stays the same is the first one.
+//! States of loops that need no order:
+//! - `next = state + e` becomes `first + Σ e`;
+//! - an array of which each iteration writes its own part becomes a definition that depends on the
+//!   iteration;
+//! - a state that stays the same becomes the first one.
 //!
-//! *Gives* loops with states that need the one before; without any a loop is gone, and its axis has no order. *Keeps* values up to the order of sums.
+//! *Gives* loops whose states need the iteration before; a loop without states disappears, and its
+//! axis has no order. *Keeps* values up to the order of sums.
 
 use lambada_prim::{Prim, ReduceOp};
 
@@ -90,7 +93,7 @@ impl Settle {
         };
         let first = self.to.at(state.init, index);
         let zero = self.to.lit(elem.zero());
-        // That nothing is added to a zero changes the sign of a zero at most.
+        // Leaving out an addition to zero changes the sign of a zero at most.
         let total =
             if first == zero { sum } else { self.to.prim(ReduceOp::Add.prim(elem), [first, sum]) };
         Some(self.to.map(axes, total))
@@ -100,7 +103,8 @@ impl Settle {
         needs(&self.to.graph, vec![Part::Node(node)], state.carried, &[])
     }
 
-    /// What a definition adds to the state, if that is what it does; nothing, if it is the state.
+    /// The increment that a definition adds to the state, `Some(None)` if it is the state itself,
+    /// and `None` if it has another form.
     fn added(&mut self, state: &State, own: NodeId, node: NodeId) -> Option<Option<NodeId>> {
         if node == own {
             return Some(None);
@@ -156,7 +160,7 @@ impl Settle {
         Some(if index.is_empty() { parts } else { self.to.update(state.init, index, parts) })
     }
 
-    /// An array as its elements along axes.
+    /// The axes and the element of an array.
     fn elements(&mut self, array: ArrayId) -> (Vec<AxisId>, NodeId) {
         if let Some((axes, body)) = self.to.graph.elements(array) {
             return (axes.to_vec(), body);

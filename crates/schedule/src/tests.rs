@@ -1,4 +1,4 @@
-//! Random programs: what the graph says, and what comes back from it, is what the program says.
+//! Random programs: the graph agrees with the program, and so does the program restored from it.
 
 mod axes;
 mod carries;
@@ -28,7 +28,7 @@ fn close(a: &Tensor, b: &Tensor) -> bool {
     }
 }
 
-/// The same results, or the same failure.
+/// Whether two runs have equal results, or fail alike.
 pub(crate) fn agree(
     x: &Result<Vec<Tensor>, Failure>,
     y: &Result<Vec<Tensor>, Failure>,
@@ -40,7 +40,7 @@ pub(crate) fn agree(
     }
 }
 
-/// The inputs of a graph, for arguments of the function that it was.
+/// The inputs of a graph, for arguments of its function.
 pub(crate) fn inputs_of(
     function: &Function,
     graph: &crate::Distributed,
@@ -58,7 +58,7 @@ fn size_of(function: &Function, args: &[Tensor], var: Var) -> Option<Tensor> {
     })
 }
 
-/// What a graph gives for the arguments of the function that it was.
+/// The results of a graph, for arguments of its function.
 pub(crate) fn run_graph(
     function: &Function,
     graph: &crate::Distributed,

@@ -1,12 +1,12 @@
-//! P7: several iterations of up to two axes at once. What they share is read once, and their sums
-//! are independent of each other, so the processor need not wait for one to do the next. A
-//! contraction becomes the kernel of a matrix product that way; nothing looks for one. Where the
-//! lanes run along what is reduced, several vectors of partial results do the same for a reduction
-//! that stands alone.
+//! P7: register tiles, several iterations of up to two axes at once. The iterations read shared
+//! operands once, and their sums are independent, so the processor need not wait for one to begin
+//! the next. A contraction becomes the kernel of a matrix product without being recognized as one.
+//! If the lanes run along the reduced axis, several vectors of partial results do the same for a
+//! single reduction.
 //!
-//! The tile is the one whose step takes least time for each of its iterations, by [`Target`]: as
-//! long as its operations, its reads, or the wait for a sum, whichever is longest; among those
-//! whose sums fit the registers.
+//! The chosen tile has the least time for each iteration by [`Target`], among those whose sums fit
+//! the registers. A step takes as long as its operations, its reads, or the wait for a sum,
+//! whichever is longest.
 
 use lambada_prim::{Cost, Precision, Prim, ReduceOp};
 use rustc_hash::FxHashSet;
@@ -15,10 +15,10 @@ use lambada_graph::cost;
 use lambada_graph::placed::{Content, Item, Nest, Placed};
 use lambada_graph::{Axes, AxisId, Graph, Mechanism, Node, NodeId, Nominal, Part, Plan, Target};
 
-/// The largest body, in operations, that is written out for all iterations of a tile.
+/// The most operations of the unrolled body of a tile.
 const LARGE: usize = 96;
 
-/// The nests of a program with their tiles.
+/// Tiles the nests of a program.
 pub(crate) fn tiled(
     mut placed: Placed,
     sizes: &Nominal,
@@ -52,8 +52,8 @@ fn tile(placed: &Placed, nest: &Nest, sizes: &Nominal, target: &Target) -> Vec<(
     best.map(|(_, tile)| tile).unwrap_or_default()
 }
 
-/// No tile, all tiles of axes of the results along one axis and along two, and those along the
-/// lanes where they are reduced.
+/// The candidates: no tile, all tiles along one and two axes of the results, and those along the
+/// lanes if these are reduced.
 fn candidates(
     body: &Body,
     placed: &Placed,
@@ -65,7 +65,7 @@ fn candidates(
         let lanes = if nest.vector == Some(axis) { target.lanes } else { 1 };
         let extent = body.graph.lit(body.graph.axis(axis).extent).map(|extent| extent.int());
         let known = extent.map_or(sizes.extent(body.graph, axis), |extent| extent as f64);
-        // Two at least fit the smallest block, so that little is left over.
+        // At least two tiles fit the smallest block, so that little is left over.
         let block =
             if placed.block == Some(axis) { cost::SMALLEST as f64 / 2.0 } else { f64::INFINITY };
         let most = known.min(block);
@@ -90,27 +90,27 @@ fn candidates(
     all
 }
 
-/// What is written out in a nest.
+/// The body of a nest that may be tiled.
 struct Body<'a> {
     graph: &'a Graph,
     vector: Option<AxisId>,
     found: FxHashSet<Content>,
-    /// The axes of all results.
+    /// The axes that all results have.
     results: Axes,
-    /// Those that are reduced.
+    /// The reduced axes.
     reduced: Axes,
-    /// What is read, and what is done, in each iteration.
+    /// The reads and the operations of each iteration.
     reads: Vec<NodeId>,
     operations: Vec<(NodeId, f64)>,
-    /// How many sums, and how many stores.
+    /// The numbers of sums and of stores.
     sums: usize,
     stores: usize,
-    /// How long a result waits for the one before it, in sums.
+    /// The time that a result waits for the one before it, in sums.
     wait: f64,
 }
 
 impl<'a> Body<'a> {
-    /// What a nest does, if it reduces and is not long.
+    /// The body of a nest, if it reduces and has no costly operation.
     fn of(placed: &'a Placed, nest: &Nest) -> Option<Body<'a>> {
         let graph = &placed.graph;
         let found = placed.found(nest).into_iter().map(|(content, _)| content).collect();
@@ -129,7 +129,7 @@ impl<'a> Body<'a> {
         let mut seen = FxHashSet::default();
         for item in &nest.items {
             let value = placed.value(*item)?;
-            // Only what is stored or reduced has a value.
+            // Only an item that stores or reduces has a value.
             if let Item::Reduce(id) = item {
                 let kept: Axes = placed.buffer(*id).axes.iter().copied().collect();
                 body.results = body.results.intersection(&kept);
@@ -143,7 +143,7 @@ impl<'a> Body<'a> {
             body.visit(value, &mut seen)?;
             let fused =
                 matches!(item, Item::Reduce(id) if is_sum(placed, *id)) && body.product(value);
-            // An addition that takes the product in is free.
+            // A fused multiply-add makes the addition free.
             if matches!(item, Item::Reduce(_)) && !fused {
                 body.operations.push((value, 1.0));
             }
@@ -152,14 +152,14 @@ impl<'a> Body<'a> {
         (body.sums > 0).then_some(body)
     }
 
-    /// Whether it is a product, perhaps of some indices only.
+    /// Whether a node is a product, perhaps under a condition.
     fn product(&self, node: NodeId) -> bool {
         let node = self.graph.choice(node).map_or(node, |(_, then, _)| then);
         self.graph.operation(node).is_some_and(|(op, _)| op == Prim::Mul)
             && !self.found.contains(&Content::Node(node))
     }
 
-    /// Nothing if it takes long.
+    /// Collects reads and operations; `None` if one is costly.
     fn visit(&mut self, node: NodeId, seen: &mut FxHashSet<NodeId>) -> Option<()> {
         if !seen.insert(node) {
             return Some(());
@@ -189,7 +189,7 @@ impl<'a> Body<'a> {
         Some(())
     }
 
-    /// How long an iteration takes, if the registers suffice.
+    /// The time of an iteration, if the registers suffice.
     fn cost(&self, tile: &[(AxisId, u8)], sizes: &Nominal, target: &Target) -> Option<f64> {
         let free = |node: NodeId| self.graph.free(node);
         let copies = |axes: &Axes| -> f64 {
@@ -198,7 +198,7 @@ impl<'a> Body<'a> {
         };
         let all: f64 = tile.iter().map(|(_, count)| f64::from(*count)).product();
         let lanes = |axes: &Axes| self.vector.is_some_and(|axis| axes.contains(axis));
-        // What is the same for all terms is done before.
+        // Scalars that are equal for all terms are computed before.
         let each = |node: &NodeId| free(*node).meets(&self.reduced);
         let operations = self.operations.iter().filter(|(node, _)| each(node));
         let work = operations.map(|(node, weight)| {
@@ -215,7 +215,7 @@ impl<'a> Body<'a> {
         if all > 1.0 && (long || held + shared + 2.0 > f64::from(target.registers) - 3.0) {
             return None;
         }
-        // Products that sums take in are counted as the operation that both are.
+        // A fused multiply-add counts as one operation.
         let reads = reads * target.read + stores;
         let step =
             work.max(reads).max(self.wait * target.wait) + cost::HIDDEN * work.min(reads) + 0.3;

@@ -1,4 +1,4 @@
-//! What a nest costs, in operations on vector registers.
+//! The cost of a nest, in operations on vector registers.
 
 use lambada_prim::{Cost, Prim};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -9,7 +9,7 @@ use lambada_graph::placed::{Buffer, BufferId, Content, Item, Nest, Placed};
 use lambada_graph::runs_along;
 use lambada_graph::{Array, Axes, AxisId, Graph, Node, NodeId, Nominal};
 
-/// What a scalar costs, once what it needs is there.
+/// The cost of a scalar, apart from its operands.
 pub(crate) fn weight(graph: &Graph, node: NodeId) -> f64 {
     match graph.node(node) {
         Node::Lit(_) | Node::Index(_) => 0.0,
@@ -23,7 +23,8 @@ pub(crate) fn weight(graph: &Graph, node: NodeId) -> f64 {
     }
 }
 
-/// Does it say which element of a literal is meant? The program writes each where it belongs.
+/// Whether a condition selects an element of a literal by the index of a short axis, which costs
+/// nothing because each element is computed where it belongs.
 fn is_place(graph: &Graph, cond: NodeId) -> bool {
     let Some((Prim::EqInt, [index, place])) = graph.operation(cond) else { return false };
     let few = |axis: AxisId| {
@@ -33,7 +34,7 @@ fn is_place(graph: &Graph, cond: NodeId) -> bool {
     graph.index(*index).is_some_and(few) && graph.lit(*place).is_some()
 }
 
-/// How many elements all local buffers have together, in the smallest blocks.
+/// The number of elements of all local buffers together, in the smallest blocks.
 pub(crate) fn held(placed: &Placed, sizes: &Nominal) -> f64 {
     let block = if placed.has_totals() { cost::SMALLEST_WITH_TOTALS } else { cost::SMALLEST };
     let block = placed
@@ -43,7 +44,7 @@ pub(crate) fn held(placed: &Placed, sizes: &Nominal) -> f64 {
     block * local.map(|buffer| held_by_index(placed, buffer, sizes)).sum::<f64>()
 }
 
-/// How many elements a local buffer has for each index of the block.
+/// The number of elements of a local buffer for each index of the block.
 fn held_by_index(placed: &Placed, buffer: &Buffer, sizes: &Nominal) -> f64 {
     let one =
         |axis: &AxisId| Some(*axis) == placed.block || buffer.single && Some(*axis) == placed.batch;
@@ -51,8 +52,8 @@ fn held_by_index(placed: &Placed, buffer: &Buffer, sizes: &Nominal) -> f64 {
     sizes.volume(&placed.graph, &others)
 }
 
-/// Price of an access, by buffer: nothing in registers; those that are local share the cache,
-/// in the smallest blocks at least.
+/// The price of an access, by buffer: zero in registers; the local buffers share the cache, in the
+/// smallest blocks at least.
 pub(crate) fn near(placed: &Placed, sizes: &Nominal) -> Vec<f64> {
     let (block, registers) = (held(placed, sizes), placed.in_registers());
     let cost = |(k, buffer): (u32, &Buffer)| {
@@ -67,14 +68,14 @@ pub(crate) fn near(placed: &Placed, sizes: &Nominal) -> Vec<f64> {
     (0..).zip(&placed.buffers).map(cost).collect()
 }
 
-/// What a nest costs. `near` says by buffer what an access does.
+/// The cost of a nest; `near` is the price of an access, by buffer.
 pub(crate) fn work(placed: &Placed, nest: &Nest, sizes: &Nominal, near: &[f64], lanes: u16) -> f64 {
     Work { placed, nest, sizes, near, lanes: f64::from(lanes), seen: FxHashSet::default() }.total()
 }
 
 /// A nest that is to be weighed.
 struct Work<'a> {
-    /// By buffer: what an access costs.
+    /// The price of an access, by buffer.
     near: &'a [f64],
     placed: &'a Placed,
     nest: &'a Nest,
@@ -131,7 +132,7 @@ impl Work<'_> {
         total
     }
 
-    /// How often something is computed, in vectors.
+    /// The number of computations of a scalar with these free axes, in vectors.
     fn volume(&self, free: &Axes) -> f64 {
         let axes = &self.nest.axes;
         let depth = axes.iter().rposition(|axis| free.contains(*axis)).map_or(0, |k| k + 1);
@@ -144,13 +145,14 @@ impl Work<'_> {
         all / extent * (extent / self.lanes).ceil()
     }
 
-    /// The same of accesses, whose lanes are one after the other along an axis.
+    /// The number of accesses of such a scalar, in vectors: lanes that are not contiguous access
+    /// one element each.
     fn access(&self, free: &Axes, lane: Option<AxisId>) -> f64 {
         let strided = self.nest.vector.is_some_and(|v| free.contains(v) && lane != Some(v));
         self.volume(free) * if strided { self.lanes } else { 1.0 }
     }
 
-    /// How much of what lanes save is not saved: no processor divides integers in lanes.
+    /// The factor by which lanes save nothing: no processor divides integers in lanes.
     fn one_by_one(&self, node: NodeId) -> f64 {
         let graph = &self.placed.graph;
         let divides = matches!(graph.operation(node), Some((Prim::DivInt | Prim::RemInt, _)));
@@ -168,7 +170,7 @@ impl Work<'_> {
             let lane = self.placed.buffer(*id).axes.last().copied();
             return self.near[id.0 as usize] * self.access(free, lane);
         }
-        // What is known of indices that are written out is decided by the compiler.
+        // The compiler folds scalars that depend on unrolled indices only.
         let decided = |node: NodeId| {
             let whole = |axis| self.nest.whole.contains(&axis);
             !graph.free(node).is_empty() && graph.free(node).iter().all(whole)
@@ -190,7 +192,7 @@ impl Work<'_> {
             Node::At(array, index) => {
                 let parts: f64 = index.iter().map(|i| self.node(*i, found)).sum();
                 let lane = self.nest.vector.filter(|axis| runs_along(graph, index, *axis));
-                // Rows of an input are not aligned, and may be apart as caches do not like it.
+                // Rows of an input are not aligned, and their distance may not suit the cache.
                 let given = matches!(graph.array(*array), Array::Input(_));
                 let apart = given && lane.is_some() && free.len() > 1;
                 let domain = self.sizes.volume(graph, &self.nest.domain());

@@ -1,4 +1,4 @@
-//! What a placement costs, in operations on vector registers, and what the program costs without:
+//! The cost of a placement, and of the program without, in operations on vector registers:
 //! decisions rest on it, values do not.
 
 use lambada_prim::Precision;
@@ -14,11 +14,11 @@ use lambada_graph::cost;
 use lambada_graph::placed::{BufferId, Item, Nest, Placed};
 use lambada_graph::{Array, ArrayId, AxisId, Graph, Mechanism, NodeId, Nominal, Plan};
 
-/// How many axes are tried in blocks, those along which most is done. Each is a placement of the
-/// whole program, so many loops in a row would take quadratic time.
+/// The most axes that are tried in blocks, those with the most work. Each trial places the whole
+/// program, so without a limit many loops in a row would take quadratic time.
 const TRIED: usize = 16;
 
-/// The cheapest placement, if it is cheaper than the program as it is.
+/// The cheapest placement, if it beats the program as it is.
 pub fn best(
     graph: &Graph,
     sizes: &Nominal,
@@ -59,8 +59,9 @@ pub fn best(
     Some(tiled(placed, sizes, plan, precision))
 }
 
-/// Has all memory that is made fewer axes of unknown sizes than what is done, or no more than what
-/// is made anyway? Then what is allocated grows no more, however often it is made.
+/// Whether each buffer has fewer axes of unknown extent than the largest nest, or at most as many
+/// as `anyway`, the arrays that the statements allocate. Then allocations cost no more than the
+/// work, however often the kernel runs.
 pub(crate) fn is_light(placed: &Placed, anyway: usize) -> bool {
     let graph = &placed.graph;
     let unknown = |axes: &[AxisId]| {
@@ -73,7 +74,7 @@ pub(crate) fn is_light(placed: &Placed, anyway: usize) -> bool {
     made.map(|(_, buffer)| unknown(&buffer.axes)).all(|axes| axes <= anyway || axes < most)
 }
 
-/// What inputs and outputs take.
+/// The number of elements of inputs and outputs.
 fn given(graph: &Graph, sizes: &Nominal) -> f64 {
     let inputs = graph.inputs.iter().map(|input| sizes.elements(graph, &input.dims));
     let outputs = graph.outputs.iter().map(|output| elements(graph, sizes, output.array));
@@ -93,7 +94,7 @@ fn elements(graph: &Graph, sizes: &Nominal, array: ArrayId) -> f64 {
     }
 }
 
-/// Do lanes run along rows in blocks of them?
+/// Whether lanes run along rows in a block of rows.
 fn is_along_rows(placed: &Placed) -> bool {
     let Some(block) = placed.block else { return false };
     let nests = placed.passes.iter().filter(|pass| pass.blocked).flat_map(|pass| &pass.nests);
@@ -101,7 +102,7 @@ fn is_along_rows(placed: &Placed) -> bool {
     along.any(|axis| axis != block)
 }
 
-/// The axes of unknown or large extent along which most is done, in order.
+/// The axes of unknown or large extent with the most work, in order.
 fn heaviest(graph: &Graph, sizes: &Nominal) -> Vec<AxisId> {
     let all = (0..graph.axes.len() as u32).map(AxisId);
     let mut axes: Vec<AxisId> = all.filter(|axis| is_open(graph, *axis)).collect();
@@ -120,13 +121,13 @@ fn heaviest(graph: &Graph, sizes: &Nominal) -> Vec<AxisId> {
     axes
 }
 
-/// An axis of unknown or large extent.
+/// Whether the extent of an axis is unknown or large.
 fn is_open(graph: &Graph, axis: AxisId) -> bool {
     let extent = graph.lit(graph.axis(axis).extent);
     extent.is_none_or(|extent| extent.int() >= 64)
 }
 
-/// Each scalar once for all indices that it depends on.
+/// The cost without placement: each scalar once for all indices that it depends on.
 pub(crate) fn plain(graph: &Graph, sizes: &Nominal) -> f64 {
     let all = (0..graph.nodes.len() as u32).map(NodeId);
     let cost = |node: NodeId| {
@@ -149,7 +150,7 @@ pub(crate) fn plain(graph: &Graph, sizes: &Nominal) -> f64 {
     all.map(cost).sum::<f64>() + stored.sum::<f64>()
 }
 
-/// What a placement costs.
+/// The cost of a placement.
 fn cost(placed: &Placed, sizes: &Nominal, lanes: u16) -> f64 {
     let block = |axis: AxisId| sizes.extent(&placed.graph, axis);
     let near = near(placed, sizes);
@@ -165,11 +166,11 @@ fn cost(placed: &Placed, sizes: &Nominal, lanes: u16) -> f64 {
             total += times * folds(placed, &pass.nests, axis, sizes);
         }
     }
-    // What a block hands on takes room that other things want.
+    // The buffers of a block compete for the cache.
     total + cost::HELD * held(placed, sizes)
 }
 
-/// What it costs to fold the lanes of totals over an axis, once.
+/// The cost of folding the lanes of totals over an axis once.
 fn folds(placed: &Placed, nests: &[Nest], axis: AxisId, sizes: &Nominal) -> f64 {
     let lanes = nests.iter().filter(|nest| nest.vector == Some(axis));
     let totals = lanes.flat_map(|nest| &nest.items).filter_map(|item| {
@@ -180,7 +181,7 @@ fn folds(placed: &Placed, nests: &[Nest], axis: AxisId, sizes: &Nominal) -> f64 
     cost::FOLD * totals.sum::<f64>()
 }
 
-/// What memory costs that is not for one block only: it is made for each call.
+/// The cost of the buffers that are not block-local, because each call allocates them.
 fn memory(placed: &Placed, sizes: &Nominal) -> f64 {
     let registers = placed.in_registers();
     let all = placed.buffers.iter().enumerate();

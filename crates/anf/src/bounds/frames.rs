@@ -1,6 +1,6 @@
-//! The facts that hold in the blocks around a place. Each variable has a list of the blocks that
-//! say something of it, because a search through all blocks would make every question as long as
-//! blocks are nested deep.
+//! The facts of the blocks around a place. Each variable has a list of the blocks with facts about
+//! it, because a search through all blocks would make every question as long as blocks are nested
+//! deep.
 
 use std::cell::RefCell;
 use std::hash::Hash;
@@ -14,17 +14,17 @@ use crate::{Poly, Var};
 /// The facts of one block.
 #[derive(Clone, Debug, Default)]
 pub struct Frame {
-    /// Equal modulo 2⁶⁴; with `true`, equal.
+    /// Equations modulo 2⁶⁴; exact ones with `true`.
     pub(super) equal: HashMap<Var, (Poly, bool)>,
-    /// Least values (1) and greatest ones (-1) of variables.
+    /// Lower bounds (1) and upper bounds (-1) of variables.
     pub(super) facts: HashMap<(Var, i64), Vec<Poly>>,
     pub(super) ranges: HashMap<Var, Range>,
-    /// No run comes here.
+    /// No run reaches the block.
     pub(super) unreachable: bool,
 }
 
 impl Frame {
-    /// Whether it says nothing that the block around it does not say.
+    /// Whether it has no facts beyond those of the block around it.
     pub(super) fn is_empty(&self) -> bool {
         self.equal.is_empty()
             && self.facts.is_empty()
@@ -68,9 +68,9 @@ impl Frame {
     }
 }
 
-/// Adds a least value (1) or a greatest one (-1) to those of a variable, the newest last. Of two
-/// that differ by a number the weaker one is forgotten, because a search would try both: after
-/// `xs[i]`, …, `xs[i + n]` one says that `i + n` is in range.
+/// Adds a lower bound (1) or an upper bound (-1) of a variable, the newest last. Of two bounds that
+/// differ by a number the weaker one is forgotten, because a search would try both: after `xs[i]`,
+/// …, `xs[i + n]` one bound says that `i + n` is in range.
 fn add_bound(bounds: &mut Vec<Poly>, mut bound: Poly, k: i64) {
     for at in (bounds.len().saturating_sub(TRIED)..bounds.len()).rev() {
         if let Some(more) = bound.plus(&bounds[at], -1).as_constant() {
@@ -83,7 +83,7 @@ fn add_bound(bounds: &mut Vec<Poly>, mut bound: Poly, k: i64) {
     bounds.push(bound);
 }
 
-/// The levels of the blocks that say something of each key, outermost first.
+/// The levels of the blocks with facts about each key, outermost first.
 #[derive(Clone, Debug)]
 struct Levels<K>(HashMap<K, SmallVec<[usize; 2]>>);
 
@@ -102,7 +102,7 @@ impl<K: Copy + Eq + Hash> Levels<K> {
         }
     }
 
-    /// Forgets the innermost of its levels.
+    /// Forgets the innermost level of a key.
     fn pop(&mut self, key: K) {
         if let Some(levels) = self.0.get_mut(&key) {
             levels.pop();
@@ -119,7 +119,7 @@ impl<K: Copy + Eq + Hash> Levels<K> {
     }
 }
 
-/// By variable: the blocks that say something of it.
+/// By variable: the blocks with facts about it.
 #[derive(Clone, Debug, Default)]
 struct Index {
     equal: Levels<Var>,
@@ -136,17 +136,17 @@ pub struct Frames {
 }
 
 impl Frames {
-    /// How many blocks there are.
+    /// Number of blocks.
     pub fn len(&self) -> usize {
         self.frames.len()
     }
 
-    /// Whether there are none.
+    /// Whether there are no blocks.
     pub fn is_empty(&self) -> bool {
         self.frames.is_empty()
     }
 
-    /// Enters a block in which this holds.
+    /// Enters a block with these facts.
     pub fn push(&mut self, frame: Frame) {
         let (level, index) = (self.frames.len(), &mut self.index);
         frame.equal.keys().for_each(|var| index.equal.add(*var, level));
@@ -158,7 +158,7 @@ impl Frames {
         self.frames.push(frame);
     }
 
-    /// Leaves the innermost block; gives its facts.
+    /// Leaves the innermost block; returns its facts.
     pub fn pop(&mut self) -> Option<Frame> {
         let (frame, index) = (self.frames.pop()?, &mut self.index);
         frame.equal.keys().for_each(|var| index.equal.pop(*var));
@@ -181,10 +181,10 @@ impl Frames {
         self.frames[level].note(learned, &mut self.index, level);
     }
 
-    /// The variable, which is bound in the block of the given level, is not negative.
+    /// Learns that a variable bound in the block of this level is not negative.
     pub fn nonnegative(&mut self, var: Var, level: usize) {
         for (k, frame) in self.frames.iter_mut().enumerate().skip(level) {
-            // Blocks inside say more of its range.
+            // Inner blocks may have narrower ranges.
             if k == level || frame.ranges.contains_key(&var) {
                 let range = frame.ranges.entry(var).or_insert(ANY);
                 *range = both(*range, (0, ANY.1));
@@ -193,7 +193,7 @@ impl Frames {
         }
     }
 
-    /// Asks something inside of the outermost `level` blocks.
+    /// Asks a question inside of the outermost `level` blocks.
     pub fn ask<T>(
         &self,
         bounds: &Bounds,
@@ -220,7 +220,7 @@ impl Frames {
         self.index.equal.below(var, limit).find_map(|k| self.frames[k].equal.get(&var))
     }
 
-    /// The least values (1) or the greatest ones (-1) of a variable, the newest first.
+    /// The lower bounds (1) or the upper bounds (-1) of a variable, the newest first.
     pub(super) fn facts(&self, key: (Var, i64), limit: usize) -> impl Iterator<Item = &Poly> + '_ {
         let frames = self.index.facts.below(key, limit);
         frames.filter_map(move |k| self.frames[k].facts.get(&key)).flat_map(|f| f.iter().rev())

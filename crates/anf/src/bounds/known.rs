@@ -1,15 +1,15 @@
-//! What is known at a place that moves through a program in order: what [`crate::check()`], the
-//! optimizer and the guard use.
+//! The facts at a place that moves through a program in order, for [`crate::check()`], the
+//! optimizer and the guard.
 
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
 use super::{Bounds, Comparison, Frame, Frames, Learned, Place, TRIED};
 use crate::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Stm, Ty, Var};
 
-/// The blocks around the place, and what holds in them.
+/// The blocks around the place, with their facts.
 #[derive(Clone, Debug)]
 pub struct Known {
-    /// What holds everywhere.
+    /// The facts that hold everywhere.
     pub bounds: Bounds,
     frames: Frames,
 }
@@ -23,25 +23,25 @@ impl Default for Known {
 }
 
 impl Known {
-    /// The facts of the given blocks.
+    /// The facts of these blocks.
     pub fn within(bounds: Bounds, frames: Frames) -> Known {
         Known { bounds, frames }
     }
 
-    /// Enters a block; gives what [`Known::reset`] asks for at its end.
+    /// Enters a block; returns the mark for [`Known::reset`] at its end.
     pub fn mark(&mut self) -> usize {
         self.frames.push(Frame::default());
         self.frames.len() - 1
     }
 
-    /// Forgets what has been learned since.
+    /// Forgets all facts learned since the mark.
     pub fn reset(&mut self, mark: usize) {
         while self.frames.len() > mark {
             self.frames.pop();
         }
     }
 
-    /// Asks something here.
+    /// Asks a question here.
     pub fn ask<T>(&self, question: impl FnOnce(Place<'_>) -> T) -> T {
         self.frames.ask(&self.bounds, self.frames.len(), question)
     }
@@ -76,8 +76,8 @@ impl Known {
         self.learn(|place| place.learned_of_index(index, extent));
     }
 
-    /// The sizes of a function's parameters. Those that are parameters themselves are numbers like
-    /// others: who calls the function has said nothing of them.
+    /// The sizes of a function's parameters. A size that is a parameter itself is an ordinary
+    /// number: the caller has promised nothing about it.
     pub fn sizes(&mut self, function: &Function) {
         function.sizes.iter().for_each(|size| self.bounds.size(*size));
         let given = |size: &Atom| function.params.iter().any(|p| Atom::Var(p.var) == *size);
@@ -97,7 +97,7 @@ impl Known {
 }
 
 impl Known {
-    /// Learns what a statement says, when it is passed.
+    /// Learns the facts of a statement that is passed.
     pub fn pass(&mut self, stm: &Stm) {
         match &stm.exp {
             Exp::Op(op) => self.pass_op(stm, op),
@@ -154,7 +154,7 @@ impl Known {
         }
     }
 
-    /// An atom, and what the checks of a block say that it is equal to.
+    /// An atom, and the atoms that the checks of a block equate with it.
     fn checked_equal(&self, block: &Block, atom: Atom) -> Vec<Atom> {
         let mut equal = vec![atom];
         for stm in &block.stms {
@@ -169,7 +169,7 @@ impl Known {
         equal
     }
 
-    /// Learns what holds in the body of a loop.
+    /// Learns the facts that hold in the body of a loop.
     pub fn enter(&mut self, exp: &Exp) {
         match exp {
             Exp::Op(_)
@@ -192,8 +192,8 @@ impl Known {
         self.assume_comparison(Comparison::AtLeast(extent, index, 1));
     }
 
-    /// The parts of a loop's state that are indices of the loop: in range at first, and then what
-    /// they were or the index of an iteration. Asked outside of the loop.
+    /// The parts of a loop's state that are indices of the loop: in range at first, and then
+    /// unchanged or the index of an iteration. Asked outside of the loop.
     fn carried(&self, nest: &Nest) -> Vec<usize> {
         let Nest::Loop { params, inits, kind: LoopKind::For { index, extent, .. }, body } = nest
         else {
@@ -209,8 +209,8 @@ impl Known {
             .collect()
     }
 
-    /// The extrema of indices of a `for` that runs: each iteration gives its own index or another
-    /// one that is in range. Asked outside.
+    /// The results of a `for` that are extrema of indices: each iteration gives its own index or
+    /// another one that is in range. Asked outside.
     fn places(&self, stm: &Stm, nest: &Nest) -> Vec<usize> {
         let Nest::For { index, extent, outs, body } = nest else { return Vec::new() };
         let in_range = |atom| self.ask(|place| place.in_range(atom, *extent));
@@ -226,7 +226,7 @@ impl Known {
     }
 }
 
-/// Is the result of a block one of what fits, by selections?
+/// Whether the result of a block is, by selections, one of the atoms that fit.
 fn chosen(body: &Block, result: Atom, fits: &dyn Fn(Atom) -> bool) -> bool {
     let mut atoms = vec![result];
     while let Some(atom) = atoms.pop() {

@@ -1,5 +1,5 @@
-//! Is an integer never negative? A search with a budget: variables are replaced by bounds that make
-//! it smaller, until ranges decide.
+//! Proofs that an integer is never negative: a search with a budget, in which bounds that make a
+//! polynomial smaller replace its variables, until ranges decide.
 
 use std::cell::RefCell;
 
@@ -9,16 +9,16 @@ use smallvec::SmallVec;
 use super::{ANY, Comparison, Frame, Place, TRIED, difference, is_small, is_tame};
 use crate::{Atom, Poly, Var};
 
-/// How many inequalities are chained.
+/// The most inequalities in a chain.
 const CHAINED: usize = 5;
-/// How many polynomials are looked at.
+/// The most polynomials in a search.
 const STEPS: u32 = 250;
 
 /// One search.
 pub(super) struct Proof<'a> {
     place: Place<'a>,
     steps: u32,
-    /// What was not shown to be nonnegative, and by how many inequalities at most.
+    /// The polynomials not shown to be nonnegative, and the length of the chains tried.
     open: HashMap<Poly, usize>,
 }
 
@@ -31,7 +31,7 @@ impl<'a> Proof<'a> {
         self.follows(poly, CHAINED)
     }
 
-    /// Is it at least 0? A variable is replaced by a bound that makes the polynomial smaller.
+    /// Whether it is at least 0. A bound that makes the polynomial smaller replaces a variable.
     fn follows(&mut self, poly: &Poly, chained: usize) -> bool {
         if self.place.interval(poly).is_some_and(|(lo, _)| lo >= 0) {
             return true;
@@ -53,12 +53,12 @@ impl<'a> Proof<'a> {
         found
     }
 
-    /// Whether it follows with one of the bounds of a variable in its place.
+    /// Whether it follows after one of the bounds of a variable replaces it.
     fn without(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
         let Some(coefficient) = poly.coefficient(var) else { return false };
         let Some((lo, hi)) = self.place.interval(&coefficient) else { return false };
         let of = Of::new(poly, var, coefficient);
-        // Smaller where the variable is smaller, or where it is greater.
+        // The lower bound of the variable makes it smaller, or the upper one.
         let wanted = if lo >= 0 {
             1
         } else if hi <= 0 {
@@ -81,8 +81,8 @@ impl<'a> Proof<'a> {
             || self.with_cases(&of, chained)
     }
 
-    /// What is chosen is one of two: what follows with either follows. If that it is chosen says
-    /// something, this is known, too.
+    /// A variable that is one of two integers: the claim has to follow for each, under the
+    /// condition that selects it.
     fn with_cases(&mut self, of: &Of, chained: usize) -> bool {
         let Some((cond, cases)) = self.place.cases(of.var) else { return false };
         cases.iter().zip([true, false]).all(|(case, holds)| {
@@ -94,12 +94,12 @@ impl<'a> Proof<'a> {
         })
     }
 
-    /// What a condition says of integers.
+    /// The facts that a condition implies.
     fn chosen(&mut self, cond: Atom, holds: bool, chained: usize) -> Frame {
         let mut frame = Frame::default();
         for comparison in self.place.bounds.comparisons(cond, holds) {
             let comparison = match comparison {
-                // Of what may be equal, and is not, one is less.
+                // If two integers differ and their order is known, one is less.
                 Comparison::Differ(a, b) => {
                     let [x, y] = [a, b].map(|atom| self.place.form(atom));
                     if self.follows(&difference(&x, &y, 0), chained - 1) {
@@ -117,7 +117,7 @@ impl<'a> Proof<'a> {
         frame
     }
 
-    /// The same search, where more is known.
+    /// The search with more facts.
     fn within(&mut self, frame: &Frame, search: impl FnOnce(&mut Proof) -> bool) -> bool {
         if frame.is_empty() || frame.unreachable {
             return frame.unreachable;
@@ -130,9 +130,9 @@ impl<'a> Proof<'a> {
         found
     }
 
-    /// A quotient `q = a / k` has `k·q ≤ a`, of which no bound of `q` itself follows that is a
-    /// polynomial. So the whole is multiplied: `r - c·q ≥ 0` is `k·r - k·c·q ≥ 1 - k` for integers,
-    /// which follows from `k·r - c·a + k - 1 ≥ 0` where `c ≥ 0` and `k ≥ 1`.
+    /// A quotient `q = a / k` has `k·q ≤ a`, which gives no polynomial bound of `q` itself. So the
+    /// whole is multiplied: `r - c·q ≥ 0` is `k·r - k·c·q ≥ 1 - k` for integers, which follows from
+    /// `k·r - c·a + k - 1 ≥ 0` where `c ≥ 0` and `k ≥ 1`.
     fn with_dividend(&mut self, of: &Of, chained: usize) -> bool {
         let Some((dividend, k)) = self.place.quotient(of.var) else { return false };
         let Some((times, rest)) = of.linear.as_ref().filter(|(times, _)| *times < 0) else {
@@ -149,11 +149,11 @@ impl<'a> Proof<'a> {
     }
 }
 
-/// A polynomial as one of a variable of it.
+/// A polynomial in one of its variables.
 struct Of<'a> {
     poly: &'a Poly,
     var: Var,
-    /// `times · var + rest`, where the factor is a number: to put a bound is one addition then.
+    /// `times · var + rest`, if the factor is a number: a substitution is one addition then.
     linear: Option<(i64, Poly)>,
 }
 
@@ -164,7 +164,7 @@ impl<'a> Of<'a> {
         Of { poly, var, linear }
     }
 
-    /// Its value where the variable is this.
+    /// Its value for this value of the variable.
     fn at(&self, value: &Poly) -> Poly {
         match &self.linear {
             Some((times, rest)) => rest.plus(value, *times),

@@ -1,15 +1,14 @@
-//! The library: node types are well formed, and calls and nodes have the types that it says.
+//! The library: node types are well formed, and calls and nodes agree with its types.
 //!
 //! * A field is a scalar, a handle or an array whose sizes are constants or `int` fields before it;
 //!   a cell is a number or an array of numbers.
-//! * A function of the library is checked as the entry is, in the scope of its parameters. Of its
-//!   sizes nothing is known but what it checks itself: the arrays of a program may have sizes that
-//!   are negative, and then no elements.
+//! * A function of the library is checked as the entry is, in the scope of its parameters. Nothing
+//!   is known of its sizes but by its own checks: the arrays of a program may have sizes that are
+//!   negative, and then no elements.
 //! * A call has the arguments, accumulators and results of the signature, with the arguments for
 //!   the parameters in all sizes.
-//! * The sizes of what `field`, `open` and `cell` bind are said by the program, so that null has
-//!   some; that a node has the same ones is left to who runs it, as is that a node has the
-//!   constructor that is meant.
+//! * The program gives the sizes of the bindings of `field`, `open` and `cell`, so that null has
+//!   some; engines check that a node has the same sizes, and the expected constructor.
 
 use lambada_prim::ScalarTy;
 
@@ -19,7 +18,7 @@ use crate::{
     Var,
 };
 
-/// All that a program consists of besides its entry.
+/// Checks all parts of a program besides its entry.
 pub(super) fn library(library: &Library) -> Check {
     for node in &library.nodes {
         for constructor in &node.constructors {
@@ -65,7 +64,7 @@ fn field_ty(library: &Library, before: &[Field], field: &Field) -> Check {
 }
 
 impl Checker<'_> {
-    /// A function that is called: `⊢ function` with its sizes among its parameters.
+    /// Checks a callee: `⊢ function` with its sizes among its parameters.
     pub(super) fn callee(&mut self) -> Check {
         let function = self.function;
         if !function.sizes.is_empty() || !function.library.is_empty() {
@@ -177,7 +176,7 @@ impl Checker<'_> {
         self.value(stm, &Ty::int())
     }
 
-    /// The type of the nodes, if it is not null.
+    /// The type of the node, if it is not null.
     fn handle(&self, atom: Atom) -> Check<Option<NodeId>> {
         match self.atom_ty(atom)? {
             Ty { elem: Elem::Ref(node), dims } if dims.is_empty() => Ok(Some(node)),
@@ -186,11 +185,11 @@ impl Checker<'_> {
         }
     }
 
-    /// A field of a node is bound with the type that it has, in sizes of the program.
+    /// A field of a node is bound with its type, in sizes of the program.
     pub(super) fn field(&mut self, stm: &Stm, of: Atom, tag: u32, field: u32, cell: bool) -> Check {
         let bind = self.one(stm)?;
         self.well_formed(&bind.ty)?;
-        // Of null, everything is zero.
+        // All fields of null are zero.
         let Some(node) = self.handle(of)? else { return Ok(()) };
         let ty = self.library.node(node);
         let constructor = ty.constructors.get(tag as usize);
@@ -208,7 +207,7 @@ impl Checker<'_> {
         Err(format!("the field {} is bound as {}", found.name, self.show_ty(&bind.ty)))
     }
 
-    /// A cell is an accumulator that nobody freezes.
+    /// A cell is an accumulator that is never frozen.
     pub(super) fn open_cell(&mut self, stm: &Stm, of: Atom, tag: u32, field: u32) -> Check {
         self.field(stm, of, tag, field, true)?;
         let bind = self.one(stm)?;
@@ -226,7 +225,7 @@ fn sized(ty: &Ty, fields: &[Atom]) -> Ty {
     Ty { elem: ty.elem, dims: ty.dims.iter().map(size).collect() }
 }
 
-/// The type of a result of a call: a size that the callee also returns may be what it returned,
+/// The type of a result of a call: a size that the callee also returns may be the returned value,
 /// though the signature knows it.
 fn returned_sizes(expected: &Ty, ty: &Ty, bound: &Ty, before: &[Param], callee: &Function) -> Ty {
     let mut expected = expected.clone();

@@ -1,4 +1,4 @@
-//! Rules are functions of the library whose parameters and results are as [`crate::Rules`] says.
+//! Rules are functions of the library whose parameters and results agree with [`crate::Rules`].
 
 use std::collections::HashSet;
 
@@ -28,7 +28,7 @@ pub(super) fn rules(library: &Library, function: &Function) -> Check {
     check(rules.vjp, &outputs, &inputs)
 }
 
-/// The rule takes what the function takes and gives, and then `from`; it gives `to`.
+/// The rule takes the parameters and results of the function, and then `from`; it gives `to`.
 fn signature(library: &Library, function: &Function, rule: Rule, from: &[Ty], to: &[Ty]) -> Check {
     let Some(given) = library.function(rule.function) else {
         return Err(format!("there is no function {} for its rule yet", rule.function.0));

@@ -7,7 +7,7 @@ use super::{Check, Checker};
 use crate::{Atom, Kernel, Poly, Stm, Ty, Var};
 
 impl Checker<'_> {
-    /// The placed program takes the inputs, and gives what is bound and added.
+    /// The placed program takes the inputs, and gives the bindings and the accumulators.
     pub(super) fn kernel(&mut self, stm: &Stm, kernel: &Kernel) -> Check {
         self.scalar(kernel.when, ScalarTy::Bool)?;
         lambada_graph::placed::check(&kernel.placed)?;
@@ -55,7 +55,7 @@ impl Checker<'_> {
         self.bind_values(&stm.binds)
     }
 
-    /// How many elements arrays of these sizes have.
+    /// The number of elements of arrays of these sizes.
     fn count(&self, dims: &[Atom]) -> Poly {
         dims.iter().fold(Poly::constant(1), |count, d| count.times(&self.known.bounds.raw(*d)))
     }

@@ -1,5 +1,5 @@
-//! Blocks that run: a frame each, on a stack of their own, so that calls may be inside of each
-//! other to any depth.
+//! Running blocks: a frame each, on a stack of their own, so that calls may be inside of each other
+//! to any depth.
 
 use std::rc::{Rc, Weak};
 
@@ -12,7 +12,7 @@ use crate::Out;
 use crate::code::{Code, Driver, Instr, Operand, Step};
 use crate::counts::{Array, Memory, bytes, width};
 
-/// A block that runs.
+/// A running block.
 pub(super) struct Frame<'c> {
     code: &'c Code,
     /// The next statement.
@@ -20,11 +20,11 @@ pub(super) struct Frame<'c> {
     kind: Kind<'c>,
 }
 
-/// What the block belongs to. The statement that it is a part of binds its results.
+/// The construct that a block belongs to. Its statement binds the results.
 enum Kind<'c> {
     Entry,
     If(&'c Step),
-    /// A function; where the slots of its caller begin, and what there was before it.
+    /// A function; the base of its caller's slots, and the mark of the pool before the call.
     Call(&'c Step, usize, Mark),
     For(Box<For<'c>>),
     Loop(Box<Loop<'c>>),
@@ -42,14 +42,14 @@ struct Loop<'c> {
     step: &'c Step,
     i: i64,
     extent: i64,
-    /// Whether it is the condition that runs.
+    /// Whether the condition is running.
     asks: bool,
     /// The memory of the state when the body began.
     before: Vec<Option<Weak<Memory>>>,
     mark: Mark,
 }
 
-/// An out of a `for` while it runs.
+/// An out of a running `for`.
 enum Gathered {
     Array(Collected),
     Scalar(ReduceOp, Scalar),
@@ -75,13 +75,13 @@ impl<'c> Machine<'c> {
         self.frames.push(Frame { code, next: 0, kind });
     }
 
-    /// Binds what a statement with blocks gives.
+    /// Binds the results of a statement with blocks.
     fn done(&mut self, step: &Step, values: Vec<Value>) {
         self.bind_all(step, values);
         self.free(step);
     }
 
-    /// Begins with a statement that has blocks, or calls.
+    /// Enters a statement that has blocks, or a call.
     pub(super) fn enter(&mut self, step: &'c Step) -> Run<()> {
         if self.frames.len() == self.frames.capacity() {
             self.deeper(step, 0)?;
@@ -110,7 +110,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// The block that runs has come to its end. The results of the entry, if it is that.
+    /// Ends the running block; returns the results of the entry, if it is that.
     fn end(&mut self) -> Run<Option<Vec<Value>>> {
         let Some(frame) = self.frames.pop() else { return internal("no block runs") };
         let results = &frame.code.results;
@@ -188,7 +188,7 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// The next iteration, with this state, if there is one.
+    /// Begins the next iteration with this state, or ends the loop.
     fn next_loop(&mut self, mut state: Box<Loop<'c>>, values: Vec<Value>) {
         let step = state.step;
         let Instr::Loop { params, driver, body, .. } = &step.op else { return };
@@ -216,7 +216,7 @@ impl<'c> Machine<'c> {
         self.push(body, Kind::Loop(state));
     }
 
-    /// The condition or the body of a loop has come to its end.
+    /// Ends the condition or the body of a loop.
     fn end_loop(&mut self, mut state: Box<Loop<'c>>, results: &[Operand]) {
         let step = state.step;
         let Instr::Loop { params, body, releases, .. } = &step.op else { return };
@@ -237,7 +237,7 @@ impl<'c> Machine<'c> {
         self.next_loop(state, values);
     }
 
-    /// The memory of its own that an array has.
+    /// The memory that an array owns.
     fn memory(&self, slot: usize) -> Option<Weak<Memory>> {
         match &self.slots[self.base + slot] {
             Value::Array(array) => array.memory.as_ref().map(Rc::downgrade),
@@ -245,8 +245,8 @@ impl<'c> Machine<'c> {
         }
     }
 
-    /// Counts what an iteration has replaced: scalars, and arrays that have not been updated in
-    /// place.
+    /// Counts the bytes that an iteration has replaced: scalars, and arrays that have not been
+    /// updated in place.
     fn replaced(&mut self, before: &[Option<Weak<Memory>>], state: &[Value]) {
         for (before, value) in before.iter().zip(state) {
             self.counts.overwritten += match value {
@@ -295,7 +295,7 @@ impl<'c> Machine<'c> {
         Ok(())
     }
 
-    /// Whether there is memory for so many slots more.
+    /// Makes room for more slots, and for a frame.
     fn deeper(&mut self, step: &Step, slots: usize) -> Run<()> {
         let bytes = (self.slots.len() + slots) * size_of::<Value>()
             + (self.frames.len() + 1) * size_of::<Frame<'_>>();

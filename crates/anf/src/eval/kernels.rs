@@ -11,7 +11,7 @@ use crate::code::{Kernel, Operand, Step};
 const BLOCK: i64 = 8;
 
 impl<'c> Machine<'c> {
-    /// Runs the placed program, adds to its accumulators, and gives the values of the bindings.
+    /// Runs the placed program, adds to its accumulators, and returns the values of the bindings.
     pub(super) fn kernel(&mut self, kernel: &'c Kernel, step: &Step) -> Run<Vec<Value>> {
         let graph = &kernel.placed.graph;
         let mut right = self.scalar(&kernel.when).bool();
@@ -37,8 +37,8 @@ impl<'c> Machine<'c> {
         Ok(values)
     }
 
-    /// Accumulators are zero for the program, and its outputs the sums to be added, because two
-    /// accumulators may be one cell, or none.
+    /// The outputs of the program. Accumulators are zero for it, and its last outputs the sums to
+    /// be added, because two accumulators may be one cell, or none.
     fn outputs(&mut self, kernel: &Kernel) -> Run<Vec<Tensor>> {
         let graph = &kernel.placed.graph;
         let taken = |input: &Operand| match input {

@@ -1,5 +1,5 @@
 //! Nodes. They lie in a pool in the order in which they are made, and a handle is a position in it,
-//! counted from 1. What an iteration or a call has made is released at its end, if no handle leaves
+//! counted from 1. The nodes of an iteration or a call are released at its end, if no handle leaves
 //! it.
 
 use lambada_prim::{Scalar, ScalarTy, grow};
@@ -15,17 +15,17 @@ pub(super) struct Pool {
     nodes: Vec<Node>,
     /// The fields of all nodes.
     fields: Vec<Value>,
-    /// How many bytes they take.
+    /// Their bytes.
     bytes: u64,
 }
 
 struct Node {
     tag: u32,
-    /// Where its fields begin.
+    /// The offset of its fields.
     at: usize,
 }
 
-/// How far the pool was filled.
+/// A fill level of the pool.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     nodes: usize,
@@ -38,7 +38,7 @@ impl Pool {
         Mark { nodes: self.nodes.len(), fields: self.fields.len(), bytes: self.bytes }
     }
 
-    /// Drops what has been made since.
+    /// Drops all nodes made since the mark.
     pub(super) fn release(&mut self, mark: Mark, meter: &Meter) {
         if self.nodes.len() > mark.nodes {
             self.nodes.truncate(mark.nodes);
@@ -77,7 +77,7 @@ impl Machine<'_> {
         Ok(Value::Scalar(Scalar::Int(self.pool.nodes.len() as i64)))
     }
 
-    /// The node of a handle that is not null.
+    /// The node of a handle; `None` for null.
     fn node_of(&self, of: &Operand) -> Run<Option<&Node>> {
         let handle = self.int(of);
         if handle == 0 {
@@ -95,7 +95,7 @@ impl Machine<'_> {
         Ok(Value::Scalar(Scalar::Int(tag)))
     }
 
-    /// Where in the pool a part of a node is; nothing of null.
+    /// The position in the pool of a part of a node; `None` for null.
     fn part(&self, of: &Operand, tag: u32, field: u32) -> Run<Option<usize>> {
         let Some(node) = self.node_of(of)? else { return Ok(None) };
         if node.tag != tag {
@@ -104,7 +104,7 @@ impl Machine<'_> {
         Ok(Some(node.at + field as usize))
     }
 
-    /// What a field or a cell holds.
+    /// The value of a field or a cell.
     pub(super) fn field(
         &mut self,
         step: &Step,
@@ -121,7 +121,7 @@ impl Machine<'_> {
         Ok(self.pool.fields[at].clone())
     }
 
-    /// Has the part the sizes that it is bound with?
+    /// Checks that the part has the sizes that it is bound with.
     fn agrees(&self, step: &Step, at: usize) -> Run<()> {
         let sizes = self.dims(&step.dims[0]);
         let found = match &self.pool.fields[at] {
@@ -141,7 +141,7 @@ impl Machine<'_> {
         Ok(Value::Cell(at))
     }
 
-    /// Where what is added to an accumulator goes, if anywhere.
+    /// The target of additions to an accumulator, if any.
     pub(super) fn accumulator(&mut self, slot: usize) -> Option<&mut Value> {
         match self.slots[self.base + slot] {
             Value::Accumulator(at) => self.slots.get_mut(at),

@@ -30,9 +30,9 @@ pub fn generate_with_library(seed: u64) -> (Function, Vec<Tensor>) {
     (function, args)
 }
 
-/// How often a function calls others at most.
+/// The most calls in a function.
 const CALLS: usize = 3;
-/// How deep the calls of the entry are.
+/// The depth of the calls of the entry.
 const DEPTH: i64 = 2;
 
 const LIST: NodeId = NodeId(0);
@@ -93,12 +93,12 @@ fn node_types() -> Vec<NodeType> {
     ]
 }
 
-/// What a function takes and gives besides a depth, a real and a real.
+/// The parameters and results of a function besides a depth, a size and a real, and a real.
 #[derive(Clone)]
 pub(super) struct Signature {
     /// An array of `m` reals.
     array: bool,
-    /// A handle, which it gives too.
+    /// A handle, as a parameter and a result.
     handle: Option<NodeId>,
     /// An accumulator of `m` reals.
     accumulator: bool,

@@ -1,5 +1,5 @@
-//! The library of a program, and the statements that are about it. Node types and functions may be
-//! mentioned before they are defined, so their names are looked for first.
+//! The library of a program, and the statements about it. Node types and functions may be mentioned
+//! before they are defined, so their names are collected first.
 
 use lambada_source::Span;
 use lambada_source::scan::{Reads, Token};

@@ -1,5 +1,5 @@
-//! No access out of bounds: what the checker of indices accepts and rejects, word for word and at
-//! random.
+//! No access out of bounds: programs that the checker of indices accepts and rejects, by hand and
+//! at random.
 
 use std::collections::HashMap;
 
@@ -165,7 +165,7 @@ fn conditions_are_evidence_in_their_branch_only() {
     accepts(&format!("{conds}if c {{\n e : real = xs[m]\n => \n}} else {{\n => \n}}"));
     rejects(&format!("{conds}if c {{\n => \n}} else {{\n e : real = xs[m]\n => \n}}"));
     rejects(&format!("{conds}if c {{\n => \n}} else {{\n => \n}}\ne : real = xs[m]"));
-    // what a short-circuited `and` gives
+    // the result of a short-circuited `and`
     accepts(
         "a : bool = le_int 0, m\nc : bool = if a {\n b : bool = lt_int m, n\n => b\n} else {\n => false\n}\nif c {\n e : real = xs[m]\n => \n} else {\n => \n}",
     );
@@ -269,7 +269,7 @@ fn the_place_of_an_extremum_is_in_range() {
         )
     };
     accepts(&place("lt_int 0, n", "last"));
-    // of nothing
+    // an extremum over no iterations
     rejects(&place("lt_int 0, m", "last"));
     rejects(&place("lt_int 0, n", "e"));
     rejects(&place("lt_int 0, n", "n"));
@@ -416,7 +416,7 @@ impl Draw {
     }
 }
 
-/// Without the accesses that the checker rejects; with how many it accepts.
+/// Drops the accesses that the checker rejects; counts those that it accepts.
 fn accepted(f: &mut Function) -> usize {
     let mut guarded = f.clone();
     guard(&mut guarded);
@@ -473,7 +473,7 @@ fn what_is_accepted_at_random_is_never_out_of_range() {
         let mut draw = Draw::new(seed);
         draw.block(&mut vec!["n".into(), "m".into(), "k".into()], 0);
         let mut f = parsed(&body(&draw.text));
-        // What was evident by the guard of an access that is gone is gone next.
+        // An access that was evident by the guard of a dropped access is dropped next.
         let mut kept = accepted(&mut f);
         while check(&f).is_err() {
             let less = accepted(&mut f);

@@ -148,7 +148,7 @@ fn a_part_of_null_has_numbers_for_names() {
     assert_eq!(print(&program), text);
 }
 
-/// The program with another text for some of it is rejected, with this message.
+/// The program with some of its text replaced is rejected, with this message.
 fn broken(from: &str, to: &str, message: &str) {
     assert!(LISTS.contains(from), "{from}");
     rejects(&reads(&LISTS.replacen(from, to, 1)), message);

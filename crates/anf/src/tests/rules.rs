@@ -1,4 +1,4 @@
-//! Rules in the text, and what the checker says of rules of other types.
+//! Rules in the text, and messages of the checker about rules of other types.
 
 use crate::{check, print, read};
 

@@ -1,9 +1,9 @@
-//! Memory for arrays and nodes. Where programs have nodes, these lie at the front of the arena and
-//! other arrays at its back, so that a scope can release the one and keep the other.
+//! Memory for arrays and nodes. In programs with nodes, these lie at the front of the arena and
+//! other arrays at its back, so that a scope can release the arrays and keep the nodes.
 
 /// Memory for arrays: chunks, filled from the front, kept from call to call. A call finds the
-/// chunks as the one before it has left them, so that only the first one meets pages that the
-/// system has yet to supply; it asks for large ones where it can.
+/// chunks as the one before has left them, so that only the first one meets pages that the system
+/// has yet to supply; it asks for large pages where it can.
 pub(super) const ARENA: &str = "\
 @fork
 /* The arena: chunks of memory that are filled from the front and kept from call to call. */
@@ -208,7 +208,7 @@ static inline void lam_release(struct lambada_context *ctx, struct lam_mark mark
 
 ";
 
-/// The same, where it is filled from the back, too.
+/// Marks of an arena that is filled from the back, too.
 pub(super) const MARKS_AT_BOTH_ENDS: &str = "\
 struct lam_mark {
     struct lam_chunk *chunk;
@@ -250,8 +250,8 @@ static inline void lam_lose_room(struct lambada_context *ctx) {
 ";
 
 /// Memory for arrays: each in its own block of exactly its size, freed when its scope ends, so that
-/// sanitizers see what an arena hides. New memory holds NaNs, impossible truth values and large
-/// integers.
+/// sanitizers see errors that an arena hides. New memory holds NaNs, impossible truth values and
+/// large integers.
 pub(super) const EXACT: &str = "\
 @fork
 /* Each array has a block of memory of exactly its size, for sanitizers. */
@@ -356,7 +356,7 @@ static inline void *lam_alloc_kept(struct lambada_context *ctx, int64_t count, i
 
 ";
 
-/// Which blocks there were, and freeing others.
+/// Marks of the blocks, and freeing later ones.
 pub(super) const EXACT_MARKS: &str = "\
 struct lam_mark {
     struct lam_block *last;
@@ -376,7 +376,7 @@ static void lam_reset(struct lambada_context *ctx) {
 
 ";
 
-/// The same, where some of them are those of nodes.
+/// Marks of the blocks, some of which belong to nodes.
 pub(super) const EXACT_MARKS_OF_BOTH: &str = "\
 struct lam_mark {
     struct lam_block *last, *kept;
@@ -402,7 +402,7 @@ static void lam_reset(struct lambada_context *ctx) {
 
 ";
 
-/// Results whose memory the host gives. It keeps that memory, so nobody copies them.
+/// Results in memory of the host. It keeps that memory, so nobody copies them.
 pub(super) const HOSTED: &str = "\
 /* Who is asked from now on for memory for each result of many words: so many words, or null. It is the host's, and may hold anything. */
 @export void lambada_context_host(struct lambada_context *ctx, void *(*host)(void *guest, int64_t count), void *guest) {

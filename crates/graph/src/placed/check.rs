@@ -1,8 +1,8 @@
-//! The checker: Γ ⊢ placed program. It shares no code with what places.
+//! The checker: Γ ⊢ placed program. It shares no code with the scheduler.
 //!
-//! Each buffer is written before it is read, one that is local by the same block; all that is
-//! computed and not read has its indices from the nest; what is reduced is read only when it is
-//! finished; the states of a loop are there where the nest runs the loop, over its last axis.
+//! Each buffer is written before it is read, a local one for the same block; the nest has the
+//! indices of all that it computes; a reduction is read only when it is finished; the states of a
+//! loop are available where the nest runs the loop, over its last axis.
 
 use super::{Buffer, BufferId, Content, Direction, Item, Nest, Pass, Placed, REACH, WHOLE};
 use crate::Affine;
@@ -11,7 +11,7 @@ use rustc_hash::FxHashSet;
 
 type Checked = Result<(), String>;
 
-/// Says what is wrong with a program.
+/// Checks a program.
 pub fn check(placed: &Placed) -> Checked {
     let mut checker = Checker { placed, ready: FxHashSet::default(), block: FxHashSet::default() };
     for pass in &placed.passes {
@@ -25,9 +25,9 @@ pub fn check(placed: &Placed) -> Checked {
 
 struct Checker<'a> {
     placed: &'a Placed,
-    /// What is complete.
+    /// The complete buffers.
     ready: FxHashSet<BufferId>,
-    /// What is there for the block that is computed.
+    /// The buffers available for the current block.
     block: FxHashSet<BufferId>,
 }
 
@@ -137,7 +137,7 @@ struct Inside<'a> {
     nest: &'a Nest,
     domain: Axes,
     found: FxHashSet<Content>,
-    /// The arrays of which it reads what it stores itself.
+    /// The arrays of which it reads elements that it stores itself.
     own: FxHashSet<ArrayId>,
     seen: FxHashSet<NodeId>,
 }
@@ -159,7 +159,7 @@ impl Inside<'_> {
                 let split = block.is_none_or(|b| !axes.contains(b) || !buffer.axes.contains(&b));
                 ensure(split, || "a total for each block".into())?;
                 if self.placed.comes_back(self.nest, item) {
-                    // Its units are made where the pass begins, or the nest.
+                    // Its units are made at the beginning of the pass, or of the nest.
                     let begins = block.is_none_or(|b| axes.contains(b));
                     let begins = begins || self.nest.carries.is_empty();
                     let runs = self.nest.guard.is_none() && self.nest.group.is_none();
@@ -227,7 +227,7 @@ impl Inside<'_> {
         Ok(())
     }
 
-    /// The axes of a result come before those that are reduced.
+    /// The axes of a result come before the reduced ones.
     fn grouped(&self, buffer: &Buffer, reduced: &Axes) -> Checked {
         let last = self.nest.axes.iter().rposition(|axis| buffer.axes.contains(axis));
         let first = self.nest.axes.iter().position(|axis| reduced.contains(*axis));
@@ -238,20 +238,20 @@ impl Inside<'_> {
         ensure(self.found.contains(&content), || format!("{content:?} is not read"))
     }
 
-    /// Whether it is the state of a loop that the nest runs.
+    /// Whether an array is the state of a loop that the nest runs.
     fn is_carried(&self, array: ArrayId) -> bool {
         let runs = |l: &LoopId| self.nest.carries.contains(l);
         matches!(self.placed.graph.array(array), Array::Carried(l, _) if runs(l))
     }
 
     fn value(&mut self, value: Option<NodeId>) -> Checked {
-        // What is stored is computed, though it may be found elsewhere.
+        // A stored value is computed, though it may be found elsewhere.
         let Some(value) = value else { return Err("an item without a value".into()) };
         self.node(value)
     }
 
-    /// An element of an array that the nest stores itself is that of an index that has come before,
-    /// or of this one.
+    /// An element of an array that the nest stores itself belongs to an earlier index, or to the
+    /// current one.
     fn neighbor(&self, array: ArrayId, index: &[NodeId]) -> Checked {
         let graph = &self.placed.graph;
         let Array::Map(own, _) = graph.array(array) else { return Err("no elements".into()) };

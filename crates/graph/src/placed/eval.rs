@@ -1,5 +1,4 @@
-//! The evaluator: `⟦placed⟧ : tensors → tensors`, for blocks of any size. Checks are those of the
-//! graph.
+//! The evaluator: `⟦placed⟧ : tensors → tensors`, for blocks of any size. The graph has the checks.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -10,7 +9,7 @@ use lambada_source::stack;
 use super::{BufferId, Content, Direction, Item, Nest, Placed};
 use crate::{Array, ArrayId, AxisId, LoopId, Node, NodeId};
 
-/// The outputs of a program whose checks hold, in blocks of so many indices.
+/// The outputs of a program whose checks hold, in blocks of this length.
 pub fn eval(placed: &Placed, args: &[Tensor], block: i64) -> Vec<Tensor> {
     let mut machine = Machine {
         placed,
@@ -46,20 +45,20 @@ pub fn eval(placed: &Placed, args: &[Tensor], block: i64) -> Vec<Tensor> {
     outputs.map(|(id, output)| machine.result(*id, output.array)).collect()
 }
 
-/// Of an axis, those from the first on and below the second.
+/// An axis, its first index, and its end.
 type Indices = (AxisId, i64, i64);
 
 struct Machine<'a> {
     placed: &'a Placed,
     args: Vec<Rc<Tensor>>,
-    /// Whole, those that are local too; what is not of the block is never read.
+    /// Buffers, local ones in full length too; elements outside of the block are never read.
     buffers: Vec<Option<Tensor>>,
     at: Vec<i64>,
-    /// The axis whose indices the nest runs through from the last one on.
+    /// The axis that the nest runs through from the last index on.
     down: Option<AxisId>,
     found: FxHashMap<Content, BufferId>,
     known: FxHashMap<NodeId, Scalar>,
-    /// Of the loops that the nest runs, for the indices of the other axes.
+    /// The states of the loops that the nest runs, for the indices of the other axes.
     states: FxHashMap<(LoopId, u32), Scalar>,
 }
 
@@ -323,7 +322,7 @@ impl Machine<'_> {
     }
 }
 
-/// Where an element is, if it is in range.
+/// The offset of an element, if it is in range.
 fn place(dims: &[usize], index: &[i64]) -> Option<usize> {
     let mut at = 0;
     for (i, dim) in index.iter().zip(dims) {

@@ -1,5 +1,5 @@
 //! The language of placed programs: the definitions of a graph, each in a nest of loops and a
-//! buffer, or written out where it is used.
+//! buffer, or inlined where it is used.
 
 mod check;
 mod eval;

@@ -1,5 +1,5 @@
-//! A placed program as text, after that of its graph: where each definition is, and the nests in
-//! order.
+//! A placed program as text, after that of its graph: the place of each definition, and the nests
+//! in order.
 
 use rustc_hash::FxHashMap;
 use std::fmt::Write;

@@ -1,22 +1,21 @@
-//! The syntax. A pass is a sequence of nests. One that is *blocked* runs all of its nests for one
-//! block of an axis after the other, so what they hand on to each other fits a cache. A nest
-//! computes its items for each combination of indices; what it reads of other definitions stands in
-//! buffers, and what it does not read is written out.
+//! The syntax. A pass is a sequence of nests. A *blocked* pass runs all of its nests for one block
+//! of an axis after the other, so the buffers between them fit a cache. A nest computes its items
+//! for each combination of indices; it reads some definitions from buffers, and inlines the others.
 
 use crate::{Array, ArrayId, Axes, AxisId, Graph, LoopId, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-/// How many axes a nest may write out.
+/// The most axes that a nest unrolls.
 pub const WHOLE: usize = 2;
 
-/// How far away the elements are at most that a nest keeps in registers for those that come later.
+/// The largest distance of the elements that a nest keeps in registers for later indices.
 pub const REACH: i64 = 8;
 
 /// Index of a buffer in [`Placed::buffers`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct BufferId(pub u32);
 
-/// What a buffer holds.
+/// The content of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Content {
     /// A scalar, for all indices of its free axes.
@@ -28,7 +27,7 @@ pub enum Content {
 /// Memory for a definition.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Buffer {
-    /// What it holds.
+    /// Its content.
     pub content: Content,
     /// Its axes; the last one is contiguous. None for a `Content::Array` that is no map: its sizes
     /// are those of the array.
@@ -39,7 +38,7 @@ pub struct Buffer {
     pub single: bool,
 }
 
-/// What a nest does for each combination of indices.
+/// The action of a nest for each combination of indices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Item {
     /// `buffer[axes] = value`
@@ -49,51 +48,50 @@ pub enum Item {
     Reduce(BufferId),
     /// All elements of an array literal.
     List(BufferId),
-    /// All elements of the array that is added to.
+    /// The initial elements of an array with additions.
     Copy(BufferId),
-    /// The k-th term of an array that is added to.
+    /// The k-th term of an array with additions.
     Add(BufferId, u32),
     /// The state of a loop that the nest runs, after the last iteration.
     Last(BufferId),
 }
 
-/// In which order the indices of an axis come.
+/// The order of the indices of an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
-    /// From the first one on.
+    /// From the first index on.
     Up,
-    /// From the last one on.
+    /// From the last index on.
     Down,
 }
 
-/// Loops in each other.
+/// A nest of loops.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Nest {
     /// The axes, outermost first.
     pub axes: Vec<AxisId>,
-    /// The one whose indices are lanes.
+    /// The axis of the lanes.
     pub vector: Option<AxisId>,
-    /// What it reduces is asked for only where the condition holds, or where it does not.
+    /// Its reductions are needed only where the condition has this value.
     pub guard: Option<(NodeId, bool)>,
-    /// Several iterations of at most two axes at once; of the axis of the lanes, several times as
-    /// many. Of axes of the results, or of the one of the lanes where it is reduced: then there are
-    /// several partial results. In nests that carry states, of any axes.
+    /// The tile: several iterations at once of at most two axes; of the axis of the lanes, several
+    /// vectors. The axes belong to the results, or one is the axis of the lanes and reduced, which
+    /// gives several partial results. A nest that carries states may tile any axes.
     pub tile: Vec<(AxisId, u8)>,
     /// Nests of one group, which stand side by side in a pass over blocks, run together for each
     /// index of the batch axis, the first of their axes.
     pub group: Option<u32>,
-    /// Loops over its last axis, whose states are in registers: scalars for each combination of the
-    /// other indices. The iterations are run in order.
+    /// Loops over its last axis, run in order, whose states are in registers: scalars for each
+    /// combination of the other indices.
     pub carries: Vec<LoopId>,
-    /// Of a nest that reads elements of arrays that it stores itself, at indices of its last axis,
-    /// that of the lanes, that have come before, or now: their order. Such elements are in
-    /// registers.
+    /// The order of its last axis, that of the lanes, if the nest reads elements that it stores
+    /// itself, at earlier indices or the current one. Such elements are in registers.
     pub direction: Option<Direction>,
-    /// Axes of few indices, known ones, for each of which there is a copy of the body.
+    /// Axes of few, known indices that the nest unrolls.
     pub whole: Vec<AxisId>,
-    /// What it reads instead of computing it.
+    /// The buffers that it reads.
     pub reads: Vec<BufferId>,
-    /// What it does.
+    /// Its items.
     pub items: Vec<Item>,
 }
 
@@ -111,7 +109,7 @@ impl Pass {
 /// Nests, one after the other.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Pass {
-    /// For one block of the axis after the other, or at once?
+    /// Whether it runs for one block of the axis after the other.
     pub blocked: bool,
     /// The nests.
     pub nests: Vec<Nest>,
@@ -120,7 +118,7 @@ pub struct Pass {
 /// A program.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Placed {
-    /// What is computed.
+    /// The definitions.
     pub graph: Graph,
     /// The axis that is run through in blocks.
     pub block: Option<AxisId>,
@@ -130,12 +128,12 @@ pub struct Placed {
     pub buffers: Vec<Buffer>,
     /// The passes, in order. Checks come before them.
     pub passes: Vec<Pass>,
-    /// Where the outputs are.
+    /// The buffers of the outputs.
     pub outputs: Vec<BufferId>,
 }
 
 impl Item {
-    /// What it writes.
+    /// The buffer that it writes.
     pub fn buffer(self) -> BufferId {
         match self {
             Item::Store(buffer)
@@ -156,7 +154,7 @@ impl Nest {
 }
 
 impl Placed {
-    /// Does a pass over blocks combine something of all blocks?
+    /// Whether a pass over blocks combines values of all blocks.
     pub fn has_totals(&self) -> bool {
         let passes = self.passes.iter().filter(|pass| pass.blocked);
         let mut items = passes.flat_map(|pass| &pass.nests).flat_map(|nest| &nest.items);
@@ -182,7 +180,7 @@ impl Placed {
         }
     }
 
-    /// The part of the state of a loop that an item gives.
+    /// The loop, and the part of its state, that an item stores.
     pub fn last(&self, item: Item) -> Option<(LoopId, u32)> {
         let Item::Last(id) = item else { return None };
         let array = match self.buffer(id).content {
@@ -192,15 +190,15 @@ impl Placed {
         if let Array::Final(l, k) = self.graph.array(array) { Some((*l, *k)) } else { None }
     }
 
-    /// The scalars with which the state of a loop begins, and those that follow.
+    /// The initial scalars of the state of a loop, each with its next one.
     pub fn states(&self, l: LoopId) -> Vec<(NodeId, NodeId)> {
         let scalar = |array: ArrayId| self.graph.scalar(array).expect("a state that is a scalar");
         let carries = self.graph.loop_(l).carries.iter();
         carries.map(|carry| (scalar(carry.init), scalar(carry.next))).collect()
     }
 
-    /// Does an item add to elements that the nest comes back to, rather than finishing one after
-    /// the other? They are units before the nest runs.
+    /// Whether an item adds to elements to which the nest comes back, rather than finishing one
+    /// after the other. They are units before the nest runs.
     pub fn comes_back(&self, nest: &Nest, item: Item) -> bool {
         let axes = &self.buffer(item.buffer()).axes;
         let reduced = nest.axes.iter().position(|axis| !axes.contains(axis));
@@ -208,7 +206,7 @@ impl Placed {
         matches!(item, Item::Reduce(_)) && reduced.is_some() && reduced < kept
     }
 
-    /// Are all sums that a nest finishes one after the other sums over the same axes? Their
+    /// Whether all sums that a nest finishes one after the other run over the same axes. Their
     /// registers begin at one place.
     pub fn finishes_at_once(&self, nest: &Nest) -> bool {
         let finishes =
@@ -220,7 +218,7 @@ impl Placed {
         kept.all(|other| Some(other) == first)
     }
 
-    /// The axes, other than its own, that all nests have which read what a nest gives.
+    /// The axes, other than its own, that all readers of a nest's buffers have.
     pub fn read_along(&self, nest: &Nest) -> Vec<AxisId> {
         let given: Vec<BufferId> = nest.items.iter().map(|item| item.buffer()).collect();
         let all = self.passes.iter().flat_map(|pass| &pass.nests);
@@ -232,7 +230,7 @@ impl Placed {
         let wanted = given.iter().any(|id| self.outputs.contains(id));
         let Some(first) = readers.next().filter(|_| !wanted) else { return Vec::new() };
         let others: Vec<&Nest> = readers.collect();
-        // The state of a loop without iterations is what it begins with.
+        // The state of a loop without iterations is its initial value.
         if !first.carries.is_empty() || others.iter().any(|nest| !nest.carries.is_empty()) {
             return Vec::new();
         }
@@ -240,7 +238,7 @@ impl Placed {
         first.axes.iter().filter(all).filter(|axis| !nest.axes.contains(axis)).copied().collect()
     }
 
-    /// What stands in an array at first, by index.
+    /// The initial element of an array, by index.
     fn element(&self, array: ArrayId) -> Option<NodeId> {
         match self.graph.array(array) {
             Array::Map(_, body) => Some(*body),
@@ -254,8 +252,8 @@ impl Placed {
         }
     }
 
-    /// By axis of the buffer of an array: which of the indices of an access it is; none if the
-    /// array depends on it.
+    /// By axis of the buffer of an array: its position among the indices of an access; `None` if
+    /// the array depends on it.
     pub fn positions(&self, array: ArrayId, id: BufferId) -> Vec<Option<usize>> {
         match self.graph.array(array) {
             Array::Map(own, _) => {
@@ -272,8 +270,8 @@ impl Placed {
         }
     }
 
-    /// What a nest finds in buffers: what it reads, unless it stores that itself; of arrays it may
-    /// read what it stores.
+    /// The contents that a nest finds in buffers: its reads, except for scalars that it stores
+    /// itself.
     pub fn found(&self, nest: &Nest) -> Vec<(Content, BufferId)> {
         let stored = nest.items.iter().filter(|item| matches!(item, Item::Store(_)));
         let stored = stored.map(|item| item.buffer());
@@ -283,7 +281,7 @@ impl Placed {
         found.map(|id| (self.buffer(*id).content, *id)).collect()
     }
 
-    /// The arrays of which a nest reads what it has stored itself.
+    /// The arrays of which a nest reads elements that it has stored itself.
     pub fn own_arrays(&self, nest: &Nest) -> Vec<(ArrayId, BufferId)> {
         let own = nest.items.iter().filter(|_| nest.direction.is_some()).filter_map(|item| {
             match (item, self.buffer(item.buffer()).content) {
@@ -294,8 +292,8 @@ impl Placed {
         own.filter(|(_, id)| nest.reads.contains(id)).collect()
     }
 
-    /// The buffers that are in no memory: a nest with an order stores them, and no other one reads
-    /// them.
+    /// The buffers that are in no memory: a nest with a direction stores them, and no other one
+    /// reads them.
     pub fn in_registers(&self) -> FxHashSet<BufferId> {
         let nests = || self.passes.iter().flat_map(|pass| &pass.nests);
         let directed = || nests().filter(|nest| nest.direction.is_some());

@@ -1,11 +1,11 @@
-//! The checks of what libraries bring: node types, nodes, calls.
+//! The checks of libraries: node types, nodes, calls.
 
 use lambada_prim::ScalarTy;
 
 use super::{Checked, Checker, Origin, ensure, same};
 use crate::{Arg, Buf, Field, FieldId, FnId, Given, Library, NodeId, Operand, Param, Part, Return};
 
-/// Are the parts of a library what parts of libraries may be?
+/// Checks the functions of a library: they have no libraries and no sizes of their own.
 pub(super) fn check(library: &Library) -> Checked {
     for function in &library.functions {
         ensure(function.library.is_empty(), || {
@@ -16,7 +16,7 @@ pub(super) fn check(library: &Library) -> Checked {
     Ok(())
 }
 
-/// A parameter of the function that is called from outside, which only lends its arrays.
+/// Checks a parameter of the entry, to which callers only lend their arrays.
 pub(super) fn of_entry(param: &Param) -> Checked {
     match param {
         Param::Scalar(_) | Param::Buffer(_) => Ok(()),

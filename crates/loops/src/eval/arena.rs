@@ -1,5 +1,4 @@
-//! The memory of a run: one list of words, one per element whatever its type, that is filled from
-//! the front.
+//! The memory of a run: one list of words, one per element of any type, filled from the front.
 
 use std::collections::TryReserveError;
 use std::ops::{Deref, DerefMut};
@@ -9,60 +8,61 @@ use lambada_prim::pages::ask_for_large;
 
 use crate::Release;
 
-/// What new memory holds: a NaN, a large integer, or true.
+/// The content of new memory: a NaN, a large integer, or true.
 const UNWRITTEN: u64 = 0x7ff8_0bad_0bad_0bad;
 
 /// The bytes of an element, of any type.
 pub(super) const WORD: u64 = 8;
 
-/// Words, of which the first ones are taken. What is behind them has been taken before, or is room.
+/// Words, of which the first ones are taken. The words behind them are free; they have been taken
+/// before, or are room.
 #[derive(Debug, Default)]
 pub(super) struct Arena {
     words: Vec<u64>,
     taken: usize,
-    /// Where the last node ends. All that is behind it is arrays.
+    /// The end of the last node. Only arrays are behind it.
     kept: usize,
-    /// How many of them are there before the run begins: they do not count.
+    /// The number of words taken before the run begins: they do not count.
     own: usize,
-    /// The most words that have been taken at a time.
+    /// The most words taken at a time.
     most: usize,
-    /// Is new memory overwritten, so that whoever reads before writing gets what shows?
+    /// Whether new memory is overwritten, so that a read before a write shows.
     wiped: bool,
 }
 
 impl Arena {
-    /// An empty one, in the memory of one that nobody needs any more.
+    /// An empty arena, in the memory of one that is no longer needed.
     pub fn new(used: Option<Arena>, wiped: bool) -> Arena {
         Arena { words: used.unwrap_or_default().words, taken: 0, kept: 0, own: 0, most: 0, wiped }
     }
 
-    /// How many words are taken.
+    /// The number of words taken.
     pub fn taken(&self) -> usize {
         self.taken
     }
 
-    /// The same, to be set to less.
+    /// [`Self::taken`], to be lowered.
     pub fn taken_mut(&mut self) -> &mut usize {
         &mut self.taken
     }
 
-    /// What is taken now does not count.
+    /// Begins to count: the words taken so far do not count.
     pub fn begin(&mut self) {
         self.own = self.taken;
     }
 
-    /// How many bytes count.
+    /// The bytes that count.
     pub fn in_use(&self) -> u64 {
         (self.taken - self.own) as u64 * WORD
     }
 
-    /// The most bytes that have counted at a time: what has been released stays.
+    /// The most bytes that have counted at a time: released memory stays.
     pub fn reserved(&self) -> u64 {
         (self.most - self.own) as u64 * WORD
     }
 
-    /// Takes words, and gives the first one's place. What the system has no memory for, or takes
-    /// more than `spare` bytes beyond it, is refused.
+    /// Takes words, and gives the place of the first one. Refuses if the system has no memory for
+    /// them, or if they take more than `spare` bytes beyond it.
     pub fn take(&mut self, count: usize, spare: u64) -> Result<usize, TryReserveError> {
         let (first, end) = (self.taken, self.taken.saturating_add(count));
         let known = self.words.len();
@@ -82,7 +82,7 @@ impl Arena {
         Ok(first)
     }
 
-    /// Takes as many words as there are, for these.
+    /// Takes words for these, and fills them.
     pub fn extend(&mut self, words: impl ExactSizeIterator<Item = u64>) {
         let end = self.taken + words.len();
         self.words.resize(self.words.len().max(end), UNWRITTEN);
@@ -91,12 +91,12 @@ impl Arena {
         self.most = self.most.max(end);
     }
 
-    /// What has been taken so far stays where only arrays are released.
+    /// Keeps the words taken so far where only arrays are released.
     pub fn keep(&mut self) {
         self.kept = self.taken;
     }
 
-    /// Gives back all words but the first ones, as far as it may.
+    /// Releases all words but the first ones, except for those that are kept.
     pub fn release(&mut self, taken: usize, release: Release) {
         match release {
             Release::All => self.kept = self.kept.min(taken),

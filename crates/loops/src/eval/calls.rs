@@ -1,4 +1,4 @@
-//! Calls: what they say, and how the machine enters functions and leaves them.
+//! Calls: their operands, and how the machine enters functions and leaves them.
 
 use lambada_prim::{MOST_FOR_CALLS, grow};
 use lambada_source::Failure;
@@ -11,10 +11,10 @@ use super::machine::Machine;
 use super::{Output, Range, Slot};
 use crate::{Arg, FnId, Given};
 
-/// How many bytes an allocation takes beside its content.
+/// The bytes of an allocation besides its content.
 const ALLOCATION: usize = 16;
 
-/// How many bytes a caller takes.
+/// The bytes that a caller keeps.
 fn bytes(slots: &[u64], ranges: &[Range]) -> u64 {
     let own = size_of::<Frame>() + size_of_val(ranges) + 2 * ALLOCATION;
     slots.len() as u64 * WORD + own as u64
@@ -39,7 +39,7 @@ impl Compiler<'_> {
 }
 
 impl<'a, M: Meter> Machine<'a, M> {
-    /// Begins a call of the current function, which goes on at `at` afterwards.
+    /// Begins a call from the current function, which goes on at `at` afterwards.
     pub(super) fn enter(&mut self, number: u32, at: usize) -> Result<(), Failure> {
         let call = &self.body.calls[number as usize];
         let body = &self.program.functions[call.function];
@@ -71,14 +71,15 @@ impl<'a, M: Meter> Machine<'a, M> {
         Ok(())
     }
 
-    /// How much memory is left for calls if the current function keeps this.
+    /// The memory left for calls if the current function keeps this.
     fn spare_for_calls(&self, kept: u64) -> Option<u64> {
         let of_all = self.limit.limit.checked_sub(self.reserved().saturating_add(kept))?;
         let of_calls = MOST_FOR_CALLS.checked_sub(self.kept.saturating_add(kept))?;
         Some(of_all.min(of_calls))
     }
 
-    /// Ends the function; gives where its caller goes on, if a call has led here.
+    /// Ends the function; returns the instruction at which its caller goes on, if a call has led
+    /// here.
     pub(super) fn leave(&mut self) -> Result<Option<usize>, Failure> {
         let Some(frame) = self.frames.pop() else { return Ok(None) };
         let (mut slots, mut ranges) = (frame.slots, frame.ranges);

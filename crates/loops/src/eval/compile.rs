@@ -1,5 +1,5 @@
-//! From the tree to instructions. Registers, cells and constants get slots, one per lane; those of
-//! a register are used again behind its live range.
+//! From the tree to instructions. Registers, cells and constants get slots, one per lane; the slots
+//! of a register are reused after its live range.
 
 use std::collections::HashMap;
 use std::sync::Mutex;
@@ -27,7 +27,7 @@ pub(super) struct Arg {
 #[derive(Clone, Copy, Debug)]
 #[rustfmt::skip]
 pub(super) enum Code {
-    // The primitives that most instructions are, on one lane.
+    // The most frequent primitives, on one lane.
     Add { to: u32, a: u32, b: u32 },
     Sub { to: u32, a: u32, b: u32 },
     Mul { to: u32, a: u32, b: u32 },
@@ -44,7 +44,7 @@ pub(super) enum Code {
     // All others, and all on several lanes.
     Prim { to: u32, prim: Prim, args: u32 },
     Lanes { to: u32, prim: Prim, args: u32, lanes: u16 },
-    // Those on lanes that have a loop, by its number.
+    // Those on lanes with a loop, by its number.
     Loop { to: u32, number: u16, args: u32, lanes: u16 },
     Fold { to: u32, prim: Prim, elem: ScalarTy, from: u32, lanes: u16 },
     Splice { to: u32, both: [u32; 2], from: u16, lanes: u16 },
@@ -78,8 +78,7 @@ pub(super) enum Code {
     /// The next iteration, if there is one; the step is in a slot.
     Next { index: u32, step: u32, end: u32, target: u32 },
     Check { cond: u32, site: u32, args: u32, count: u16 },
-    // Inspections, nodes and calls; what more there is to say stands in a list of the function, at
-    // this number.
+    // Inspections, nodes and calls. Their details stand in a list of the function, at this number.
     Kernel { number: u32 },
     Inspect { number: u32 },
     Node { to: u32, number: u32 },
@@ -92,8 +91,8 @@ pub(super) enum Code {
     Done,
 }
 
-/// About how many statements a region has at most: what there is to know of one grows faster than
-/// its length.
+/// About the most statements of a region: the translator's knowledge of one grows faster than its
+/// length.
 const LARGEST: usize = 2000;
 
 /// The primitives with an instruction of their own.
@@ -140,18 +139,18 @@ pub(super) struct Compiler<'a> {
     function: &'a Function,
     pub(super) library: &'a Library,
     pub(super) program: Body,
-    /// Constant arrays of the whole program, as far as it is compiled.
+    /// Constant arrays of the part of the program that is compiled so far.
     constants: &'a mut Vec<u64>,
     /// By register, while it lives, and by cell: the slot of the first lane.
     pub(super) regs: Vec<u32>,
     pub(super) cells: Vec<u32>,
     literals: HashMap<(ScalarTy, u64), u32>,
-    /// Until when registers live; and how many statements have begun or ended.
+    /// The ends of live ranges; and the number of statements that have begun or ended.
     live: slots::Live,
     at: usize,
-    /// By number of lanes: slots that no register has.
+    /// By number of lanes: free slots.
     free: HashMap<u16, Vec<u32>>,
-    /// Who makes machine code of what it can.
+    /// The maker of machine code.
     translate: Option<&'a mut dyn Translate>,
 }
 
@@ -212,14 +211,14 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// New slots, one per lane; what they hold first does not matter.
+    /// New slots, one per lane; their initial value does not matter.
     fn slots(&mut self, lanes: u16) -> u32 {
         let first = self.program.slots.len();
         self.program.slots.resize(first + usize::from(lanes), 0);
         first as u32
     }
 
-    /// Slots for a register, whose live range begins.
+    /// Slots for a register at the beginning of its live range.
     pub(super) fn bind(&mut self, reg: Reg) -> u32 {
         let lanes = self.function.regs[reg.0 as usize].0.lanes;
         let free = self.free.entry(lanes).or_default().pop();
@@ -228,7 +227,7 @@ impl<'a> Compiler<'a> {
         first
     }
 
-    /// The live ranges that the statement has ended: what comes behind it may have their slots.
+    /// Frees the slots of the live ranges that the statement has ended.
     fn release(&mut self) {
         for reg in std::mem::take(&mut self.live.dying[self.at]) {
             let lanes = self.function.regs[reg.0 as usize].0.lanes;
@@ -240,7 +239,7 @@ impl<'a> Compiler<'a> {
         self.program.code.push(code);
     }
 
-    /// Where the next instruction will be.
+    /// The position of the next instruction.
     fn here(&self) -> u32 {
         self.program.code.len() as u32
     }
@@ -258,7 +257,7 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    /// How many of the first statements can be a region.
+    /// The number of leading statements that can be a region.
     fn translatable(&mut self, body: &[Stmt]) -> usize {
         let Some(translate) = self.translate.as_mut() else { return 0 };
         let (mut count, mut size) = (0, 0);
@@ -272,8 +271,8 @@ impl<'a> Compiler<'a> {
         count
     }
 
-    /// Statements that are machine code if that is worth it. They get slots, and instructions in
-    /// case that there is none.
+    /// Compiles statements to machine code if that is worth it. They get slots, and instructions as
+    /// a fallback.
     fn region(&mut self, stmts: &[Stmt]) {
         let before = self.program.code.len();
         let translate = self.translate.take();
@@ -312,7 +311,7 @@ impl<'a> Compiler<'a> {
                 let index = self.bind(*index);
                 self.counted(index, (*start, *end, *step), |compiler| compiler.body(body))
             }
-            // In order, which is one of the ways.
+            // In order, which is one of the allowed ways.
             Nest::Parallel { index, count, body, merge } => {
                 let index = self.bind(*index);
                 self.counted(index, (Operand::int(0), *count, 1), |compiler| {
@@ -519,7 +518,7 @@ impl<'a> Compiler<'a> {
         self.here() as usize - 1
     }
 
-    /// Lets the jump at `from` lead here.
+    /// Makes the jump at `from` lead here.
     fn land(&mut self, from: usize) {
         let here = self.here();
         match &mut self.program.code[from] {

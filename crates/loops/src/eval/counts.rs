@@ -1,16 +1,16 @@
-//! What a run costs. The machine tells a [`Meter`] what it does; the one that counts nothing costs
+//! The cost of a run. The machine reports to a [`Meter`]; the one that counts nothing costs
 //! nothing.
 
 use crate::Release;
 
-/// How much work a run did.
+/// The work of a run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Primitives on reals, one per lane.
     pub reals: u64,
     /// Primitives on integers and truth values only.
     pub ints: u64,
-    /// Elements read from buffers; those that are copied are not among them.
+    /// Elements read from buffers, those copied aside.
     pub loads: u64,
     /// Bytes written to buffers.
     pub written: u64,
@@ -20,23 +20,22 @@ pub struct Counts {
     pub peak: u64,
 }
 
-/// What the machine reports.
+/// The receiver of the machine's reports.
 pub(super) trait Meter {
-    /// Is anything to be reported?
+    /// Whether reports are needed.
     const COUNTS: bool;
-    /// A primitive on so many lanes; on reals if one of its arguments or its result is real.
+    /// A primitive on some lanes; on reals if one of its arguments or its result is real.
     fn operation(&mut self, on_reals: bool, lanes: u16);
-    /// So many primitives on reals.
+    /// Several primitives on reals.
     fn operations(&mut self, count: u64);
     fn load(&mut self, elements: u64);
     fn write(&mut self, bytes: u64);
     fn allocate(&mut self, bytes: u64);
-    /// So many of the bytes that have been allocated are those of a node.
+    /// Some of the bytes that have been allocated are those of a node.
     fn keep(&mut self, bytes: u64);
     /// A scope begins.
     fn enter(&mut self);
-    /// The innermost scope ends: what has been allocated in it is free again, as far as the scope
-    /// releases it.
+    /// The innermost scope ends and releases its allocations, or some of them.
     fn leave(&mut self, release: Release);
 }
 
@@ -64,7 +63,7 @@ pub(super) struct Counter {
     pub(super) counts: Counts,
     /// Bytes in use.
     live: u64,
-    /// Bytes of nodes that are in use.
+    /// Bytes of nodes in use.
     nodes: u64,
     /// By open scope: bytes in use at its entry, and those of nodes among them.
     marks: Vec<(u64, u64)>,

@@ -1,11 +1,11 @@
-//! What instructions for kernels, calls and nodes say, more than an instruction has room for; and
-//! what a caller keeps.
+//! The details of instructions for kernels, calls and nodes, for which an instruction has no room;
+//! and the state that a caller keeps.
 
 use lambada_prim::ArrayPrim;
 
 use super::{Body, Range};
 
-/// An array primitive, of which buffers; the sizes are in slots.
+/// An array primitive and its buffers; the sizes are in slots.
 #[derive(Debug)]
 pub(super) struct Kernel {
     pub(super) prim: ArrayPrim,
@@ -20,7 +20,7 @@ pub(super) struct Call {
     pub(super) function: usize,
     pub(super) args: Vec<Passed>,
     pub(super) results: Vec<Taken>,
-    /// The failure where there is no room.
+    /// The failure if there is no room.
     pub(super) site: u32,
 }
 
@@ -31,35 +31,35 @@ pub(super) enum Passed {
     Buffer(u32),
 }
 
-/// What takes a result: the slot of a cell, or a buffer.
+/// The target of a result: the slot of a cell, or a buffer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Taken {
     Slot(u32),
     Buffer(u32),
 }
 
-/// What a caller needs when its call has ended.
+/// The state that a caller needs after a call.
 pub(super) struct Frame<'a> {
     pub(super) body: &'a Body,
     pub(super) call: &'a Call,
     pub(super) slots: Vec<u64>,
     pub(super) ranges: Vec<Range>,
-    /// Where it goes on.
+    /// The instruction at which it goes on.
     pub(super) at: usize,
 }
 
-/// A node that is made.
+/// A new node.
 #[derive(Debug)]
 pub(super) struct NewNode {
     pub(super) first: u64,
     pub(super) words: usize,
     /// By field.
     pub(super) fields: Vec<(usize, Source)>,
-    /// What is blamed where there is no room.
+    /// The failure if there is no room.
     pub(super) site: u32,
 }
 
-/// What a field gets: a slot, or so many elements of a buffer.
+/// The value of a field: a slot, or elements of a buffer.
 #[derive(Debug)]
 pub(super) enum Source {
     Slot(u32),
@@ -70,7 +70,7 @@ pub(super) enum Source {
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) first: u64,
-    /// In words, from the first.
+    /// Its distance in words from the first one.
     pub(super) at: usize,
     pub(super) array: bool,
 }

@@ -1,5 +1,4 @@
-//! Array primitives: their rows say what they compute, and how much work that counts as. And rows
-//! that become columns.
+//! Array primitives, evaluated and counted by their rows; and transposition.
 
 use lambada_prim::Data;
 use lambada_source::Failure;
@@ -48,7 +47,8 @@ impl<M: Meter> Machine<'_, M> {
         Ok(())
     }
 
-    /// From one row to the next, there and here; how many rows and columns there are here.
+    /// The distances between rows, in the target and in the source; the numbers of rows and columns
+    /// of the source.
     pub(super) fn matrices(&self, args: usize) -> [i64; 4] {
         let arg = |k: usize| self.int(self.body.args[args + k].slot);
         [arg(0), arg(1), arg(2).max(0), arg(3).max(0)]

@@ -1,8 +1,8 @@
-//! Primitives on lanes. Those that most work consists of have a loop of their own, with nothing in
-//! it but the operation, so that the compiler of this program makes vector instructions of it:
-//! those that every processor has, and on x86-64 also those of AVX2. A run takes the widest that
-//! the processor has. The loops give the same bits at all widths. All other primitives go lane by
-//! lane through their rows. A test compares all of them.
+//! Primitives on lanes. The most frequent ones have a loop of their own with nothing in it but the
+//! operation, so that the Rust compiler vectorizes it: with the instructions that every processor
+//! has, and on x86-64 also with AVX2. A run takes the widest loops that the processor can run. The
+//! loops give the same bits at all widths. All other primitives go lane by lane through their rows.
+//! A test compares all of them.
 
 use lambada_prim::{Precision, Prim, ScalarTy, max, min};
 
@@ -12,14 +12,14 @@ use lambada_prim::{Precision, Prim, ScalarTy, max, min};
 /// The processor has the instructions of the [`Loops`] that it is from.
 type OnLanes = unsafe fn(&mut [u64], [Words; 3]);
 
-/// An operand: a word for each lane, or one for all of them.
+/// An operand: a word for each lane, or one for all lanes.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Words<'a> {
     Each(&'a [u64]),
     One(u64),
 }
 
-/// The number of its loop, if it has one. To 32 bits, an integer is rounded once, which
+/// The number of its loop, if it has one. With reals of 32 bits, an integer is rounded once, which
 /// [`Loops::compute`] would do twice.
 pub(super) fn number(prim: Prim, precision: Precision) -> Option<u16> {
     if precision == Precision::F32 && prim == Prim::ToReal {
@@ -28,13 +28,13 @@ pub(super) fn number(prim: Prim, precision: Precision) -> Option<u16> {
     PRIMS.iter().position(|other| *other == prim).map(|at| at as u16)
 }
 
-/// What the loop of a number computes.
+/// The primitive of a loop.
 #[inline(always)]
 pub(super) fn prim(number: u16) -> Prim {
     PRIMS[usize::from(number)]
 }
 
-/// How many operands it has.
+/// The number of its operands.
 #[inline(always)]
 pub(super) fn operands(number: u16) -> usize {
     OPERANDS[usize::from(number)]
@@ -45,25 +45,25 @@ pub(super) fn operands(number: u16) -> usize {
 pub(super) struct Loops(&'static [OnLanes]);
 
 impl Loops {
-    /// Those with the widest instructions of this processor.
+    /// The loops with the widest instructions of this processor.
     pub(super) fn here() -> Loops {
         Loops::all().last().expect("any processor has some")
     }
 
-    /// All that this processor has the instructions for, the narrowest first.
+    /// All loops that this processor can run, the narrowest first.
     #[cfg(target_arch = "x86_64")]
     fn all() -> impl Iterator<Item = Loops> {
         let avx2 = is_x86_feature_detected!("avx2").then_some(Loops(AVX2));
         [Some(Loops(EVERYWHERE)), avx2].into_iter().flatten()
     }
 
-    /// All that this processor has the instructions for.
+    /// All loops that this processor can run.
     #[cfg(not(target_arch = "x86_64"))]
     fn all() -> impl Iterator<Item = Loops> {
         std::iter::once(Loops(EVERYWHERE))
     }
 
-    /// Runs the loop of a number; reals that it gives are of the precision.
+    /// Runs the loop of a number; its reals are rounded to the precision.
     #[inline(always)]
     pub(super) fn compute(
         self,
@@ -135,7 +135,7 @@ loops! {
     Max: binary(max),
     Neg: unary(|x: f64| -x),
     Abs: unary(f64::abs),
-    // As its row has it: of -0.0 it is 0.0.
+    // As its row: the root of -0.0 is 0.0.
     Sqrt: unary(|x: f64| (x + 0.0).sqrt()),
     Exp: unary(f64::exp),
     Log: unary(f64::ln),
@@ -228,7 +228,7 @@ fn binary<A: Word, B: Word, R: Word>(to: &mut [u64], [a, b, _]: [Words; 3], f: i
     }
 }
 
-/// A choice; what is chosen is words, of whatever type.
+/// A selection; the selected words may have any type.
 #[inline(always)]
 fn select(to: &mut [u64], [c, a, b]: [Words; 3]) {
     let one = |c: u64| if c != 0 { a } else { b };
@@ -291,7 +291,7 @@ mod tests {
         })
     }
 
-    /// The loops are what the rows say, whichever of the operands there is one of for all lanes.
+    /// The loops agree with the rows, for each choice of operands that have one word for all lanes.
     #[test]
     fn loops_are_what_rows_say() {
         let loops = |precision| {

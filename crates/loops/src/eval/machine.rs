@@ -16,28 +16,28 @@ use super::{
     Stop, internal,
 };
 
-/// What an iteration counts as, or a call, in instructions of machine code.
+/// The cost of an iteration, or of a call, in instructions of machine code.
 const JUMP: u64 = 16;
 
 pub(super) struct Machine<'a, M> {
     pub(super) program: &'a Program,
     pub(super) precision: Precision,
     loops: Loops,
-    /// The function that runs.
+    /// The running function.
     pub(super) body: &'a Body,
     pub(super) slots: Vec<u64>,
     pub(super) memory: Arena,
     /// By buffer.
     pub(super) ranges: Vec<Range>,
-    /// The callers, outermost first, and how many bytes they keep.
+    /// The callers, outermost first, and the bytes that they keep.
     pub(super) frames: Vec<Frame<'a>>,
     pub(super) kept: u64,
-    /// By open scope: how much memory there was at its entry.
+    /// By open scope: the words taken at its entry.
     marks: Vec<usize>,
     pub(super) meter: M,
     pub(super) limit: Memory,
     pub(super) seen: Seen<'a>,
-    /// Taken from when it begins, at every backward jump and at every call.
+    /// Reduced at the beginning, at every jump back and at every call.
     pub(super) fuel: Fuel,
 }
 
@@ -87,7 +87,7 @@ impl<'a, M: Meter> Machine<'a, M> {
         self.ranges[buf as usize] = Range { low, high: self.memory.taken(), origin: low as i64 };
     }
 
-    /// Runs to the end, unless it is cancelled, and gives the results.
+    /// Runs to the end, unless it is cancelled, and returns the results.
     pub fn run(mut self) -> Result<(Vec<Tensor>, M), Failure> {
         self.go_on()?;
         self.execute()?;
@@ -136,7 +136,7 @@ impl<'a, M: Meter> Machine<'a, M> {
                 Code::Splice { to, both, from, lanes } => {
                     let [a, b] = both.map(|slot| slot as usize);
                     let (to, from, lanes) = (to as usize, usize::from(from), usize::from(lanes));
-                    // Registers are assigned once, so it is neither of both.
+                    // Registers are assigned once, so the target is neither of both.
                     self.slots.copy_within(a + from..a + lanes, to);
                     self.slots.copy_within(b..b + from, to + lanes - from);
                 }
@@ -274,7 +274,7 @@ impl<'a, M: Meter> Machine<'a, M> {
         }
     }
 
-    /// Reports what an instruction costs, but for scopes and for memory that depends on lengths.
+    /// Reports the cost of an instruction, but for scopes and for memory that depends on lengths.
     #[inline(always)]
     fn count(&mut self, code: Code) {
         match code {
@@ -353,7 +353,7 @@ impl<'a, M: Meter> Machine<'a, M> {
         self.worked(JUMP)
     }
 
-    /// So much has been done.
+    /// Reduces the fuel by this work.
     #[inline(always)]
     pub(super) fn worked(&mut self, work: u64) -> Result<(), Failure> {
         self.fuel.left = self.fuel.left.saturating_sub_unsigned(work);
@@ -391,7 +391,7 @@ impl<'a, M: Meter> Machine<'a, M> {
         self.put(slot, self.precision.round(value).to_bits());
     }
 
-    /// Statements that are machine code.
+    /// Runs statements that are machine code.
     fn region(&mut self, number: u32) -> Result<(), Failure> {
         let program = self.program;
         let regions = program.regions.as_ref().expect("it has been translated");
@@ -418,7 +418,7 @@ impl<'a, M: Meter> Machine<'a, M> {
         self.put(to, word(value));
     }
 
-    /// A primitive that has a loop. Its result is a register that none of its operands is.
+    /// A primitive that has a loop. Its result is a register other than its operands.
     fn on_lanes(&mut self, to: u32, number: u16, args: usize, lanes: u16) {
         let (to, lanes) = (to as usize, usize::from(lanes));
         let (before, rest) = self.slots.split_at_mut(to);
@@ -451,7 +451,7 @@ impl<'a, M: Meter> Machine<'a, M> {
         self.put(to, word(values[0]));
     }
 
-    /// How many of the lanes an operation touches.
+    /// The number of lanes that an operation touches.
     fn some(&self, count: u32, lanes: u16) -> usize {
         self.int(count).clamp(0, i64::from(lanes)) as usize
     }
@@ -484,12 +484,12 @@ impl<'a, M: Meter> Machine<'a, M> {
         Ok(())
     }
 
-    /// Where in memory `count` elements of a buffer begin.
+    /// The place in memory of `count` elements of a buffer.
     #[inline(always)]
     pub(super) fn place(&self, buf: u32, offset: i64, count: i64) -> Result<usize, Failure> {
         let range = self.ranges[buf as usize];
         let place = range.origin.wrapping_add(offset);
-        // No elements are nowhere: then any offset will do.
+        // For no elements any offset will do.
         if count == 0 {
             return Ok(range.low);
         }
@@ -516,7 +516,7 @@ impl<'a, M: Meter> Machine<'a, M> {
         room.alloc(buf, args.map(|arg| slots[arg.slot as usize] as i64))
     }
 
-    /// What runs in the machine's place works on.
+    /// The state that a region works on in the machine's place.
     fn state(&mut self) -> State<'_> {
         let room = Room {
             arena: &mut self.memory,
@@ -528,12 +528,12 @@ impl<'a, M: Meter> Machine<'a, M> {
         State { slots: &mut self.slots, room, fuel: &mut self.fuel }
     }
 
-    /// How many bytes it has reserved: what arrays and nodes have released stays.
+    /// The bytes reserved: memory that arrays and nodes have released stays.
     pub(super) fn reserved(&self) -> u64 {
         self.memory.reserved() + self.kept
     }
 
-    /// How many bytes the run takes for arrays, nodes and callers.
+    /// The bytes in use for arrays, nodes and callers.
     pub(super) fn in_use(&self) -> u64 {
         self.memory.in_use() + self.kept
     }
@@ -592,7 +592,7 @@ fn data(elem: ScalarTy, words: &[u64]) -> Data {
     }
 }
 
-/// Does a primitive take or give a real?
+/// Whether a primitive takes or gives a real.
 fn on_reals(prim: Prim) -> bool {
     let row = prim.row();
     row.result == ScalarTy::Real || row.args.contains(&ScalarTy::Real)

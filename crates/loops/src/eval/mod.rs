@@ -2,17 +2,15 @@
 //!
 //! The tree is compiled once to a flat list of instructions over numbered slots, one 64-bit word
 //! per lane (`compile`), which a small machine runs (`machine`). Memory is one list of words, one
-//! per element whatever its type, that grows and shrinks as the arena does. Every access is
-//! checked: one that is out of range is a mistake of the compiler and ends the run with a message
-//! that says so. New memory holds NaNs that are not zeros, so that reading it before writing shows
-//! in tests.
+//! per element of any type, that grows and shrinks as the arena does. Every access is checked: one
+//! out of range is a mistake of the compiler and ends the run with a message that says so. New
+//! memory holds NaNs that are not zeros, so that reading it before writing shows in tests.
 //!
-//! A call keeps what its caller needs on a list of frames, so recursion may be as deep as there is
-//! memory. Nodes are in memory as arrays are; a handle is the place behind the first word of its
-//! node, which says what the node is.
+//! A call keeps the state of its caller on a list of frames, so recursion may be as deep as there
+//! is memory. Nodes are in memory as arrays are; a handle is the place behind the first word of its
+//! node, which has the type and the constructor.
 //!
-//! Statements that neither call nor make nodes may be machine code (`translate`), which somebody
-//! else makes.
+//! Statements without calls and new nodes may be machine code of a translator (`translate`).
 //!
 //! The order of operations is that of the text, and `Fold` halves: the lanes k and k + L/2 are
 //! combined for L = lanes, lanes/2, …, 2.
@@ -45,7 +43,7 @@ use counts::{Counter, Silent};
 use machine::Machine;
 pub use translate::{Fuel, Outcome, Range, Region, Regions, Room, State, Stop, Translate};
 
-/// How many lanes functions should have that are interpreted: an instruction is decoded once for
+/// The best number of lanes for functions that are interpreted: an instruction is decoded once for
 /// all of them, which takes as long as a few lanes.
 pub const LANES: u16 = 64;
 
@@ -55,7 +53,7 @@ pub fn eval(function: &Function, args: &[Tensor]) -> Result<Vec<Tensor>, Failure
     Program::new(function).run(args)
 }
 
-/// As [`eval`], and counts what it costs.
+/// [`eval`], with counts of its cost.
 pub fn eval_counted(
     function: &Function,
     args: &[Tensor],
@@ -68,11 +66,11 @@ pub fn eval_counted(
 pub struct Program {
     entry: Body,
     functions: Vec<Body>,
-    /// How many bits reals have. Words hold them with 64, rounded.
+    /// The precision of reals. Words hold them with 64 bits, rounded.
     precision: Precision,
-    /// What memory starts with: constant arrays.
+    /// The initial content of memory: constant arrays.
     constants: Vec<u64>,
-    /// What is machine code.
+    /// The parts that are machine code.
     regions: Option<Arc<dyn Regions>>,
     /// The memory of a run that has ended, for the next one.
     kept: Mutex<Option<Arena>>,
@@ -85,17 +83,17 @@ struct Body {
     code: Vec<Code>,
     /// Operands of instructions that have many.
     args: Vec<compile::Arg>,
-    /// What is shown, under which number.
+    /// The values that are shown, with their numbers.
     inspections: Vec<(u32, Vec<Output>)>,
     kernels: Vec<items::Kernel>,
     calls: Vec<items::Call>,
     new_nodes: Vec<items::NewNode>,
     fields: Vec<items::Place>,
-    /// The first values of the slots: the constants, and zeros elsewhere.
+    /// The initial values of the slots: the constants, and zeros elsewhere.
     slots: Vec<u64>,
-    /// By buffer: how many bytes an element takes.
+    /// By buffer: the bytes of an element.
     widths: Vec<u64>,
-    /// By buffer: where a constant array is.
+    /// By buffer: the place of a constant array.
     ranges: Vec<Range>,
     params: Vec<Slot>,
     results: Vec<Output>,
@@ -103,36 +101,36 @@ struct Body {
     origins: BTreeMap<Buf, Span>,
 }
 
-/// What a run that has been cancelled fails with.
+/// The message of a cancelled run.
 pub const CANCELLED: &str = "the run has been cancelled";
 
-/// What a run fails with that has done as much as it may.
+/// The message of a run that has used up its work.
 pub const EXHAUSTED: &str = "the run has done as much as it may";
 
-/// On what terms a run is made.
+/// The terms of a run.
 #[derive(Default)]
 pub struct Terms<'a> {
-    /// The limit on the memory for arrays, those among the arguments not counted.
+    /// The limit on the memory for arrays, arguments not counted.
     pub memory: Memory,
-    /// Who is told of what is inspected, in order: its number, and its parts.
+    /// The receiver of inspected values, in order: the number of each, and its parts.
     pub seen: Option<Seen<'a>>,
     /// The run fails with [`CANCELLED`] soon after this has become true.
     pub cancelled: Option<Arc<AtomicBool>>,
-    /// It fails with [`EXHAUSTED`] after so many instructions or so, counted alike each time.
+    /// It fails with [`EXHAUSTED`] after about this number of instructions, the same each time.
     pub work: Option<u64>,
 }
 
-/// Who is told of what is inspected.
+/// A receiver of inspected values.
 pub type Seen<'a> = &'a dyn Fn(u32, Vec<Tensor>);
 
-/// Where a parameter goes.
+/// The target of a parameter.
 #[derive(Clone, Copy, Debug)]
 enum Slot {
     Scalar(ScalarTy, u32),
     Buffer(ScalarTy, u32),
 }
 
-/// Where a result comes from.
+/// The source of a result.
 #[derive(Clone, Debug)]
 enum Output {
     Scalar(ScalarTy, u32),
@@ -145,8 +143,8 @@ impl Program {
         compile::compile(function, None)
     }
 
-    /// The same with machine code where the translator makes some. Accesses of memory are not
-    /// compared with the sizes of buffers there.
+    /// [`Program::new`] with machine code, if the translator makes some. Machine code does not
+    /// compare accesses with the sizes of buffers.
     pub fn translated(function: &Function, mut translator: Box<dyn Translate>) -> Program {
         let mut program = compile::compile(function, Some(&mut *translator));
         match translator.finish() {
@@ -158,7 +156,7 @@ impl Program {
         }
     }
 
-    /// How many instructions on lanes are interpreted: few at a time are slow.
+    /// The number of interpreted instructions on lanes: few at a time are slow.
     pub fn lane_instructions(&self) -> usize {
         let on_lanes = |code: &&Code| {
             matches!(
@@ -180,8 +178,8 @@ impl Program {
         bodies.map(|body| body.code.iter().filter(on_lanes).count()).sum()
     }
 
-    /// Memory for a run. Machine code does not say whether it reads what has been written, so it is
-    /// given memory as it is.
+    /// Memory for a run. Machine code does not show reads before writes, so it gets memory as it
+    /// is.
     fn arena(&self) -> Arena {
         let used = self.kept.lock().ok().and_then(|mut kept| kept.take());
         Arena::new(used, self.regions.is_none())
@@ -199,10 +197,10 @@ impl Program {
         self.run_within(args, &Terms::default())
     }
 
-    /// The same on some terms.
+    /// [`Program::run`] on some terms.
     ///
     /// # Errors
-    /// What the program fails with, or what the terms say.
+    /// The failure of the program, or of the terms.
     pub fn run_within(&self, args: &[Tensor], terms: &Terms) -> Result<Vec<Tensor>, Failure> {
         check_arguments(&self.entry.name, self.entry.params.iter().map(Slot::ty), args)?;
         let mut machine = Machine::new(self, args, terms.memory, Silent);
@@ -213,7 +211,7 @@ impl Program {
         Ok(machine.run()?.0)
     }
 
-    /// As [`Program::run`], and counts what it costs.
+    /// [`Program::run`], with counts of its cost.
     pub fn run_counted(&self, args: &[Tensor]) -> Result<(Vec<Tensor>, Counts), Failure> {
         check_arguments(&self.entry.name, self.entry.params.iter().map(Slot::ty), args)?;
         let meter = Counter::default();
@@ -244,8 +242,8 @@ pub fn param_types(function: &Function) -> Vec<(ScalarTy, bool)> {
     function.params.iter().map(param).collect()
 }
 
-/// Are there as many arguments as parameters, of the same types? The callers have checked, so a
-/// mismatch is a mistake of theirs.
+/// Checks that the arguments agree in number and types with the parameters. Callers have checked
+/// that, so a mismatch is a mistake of theirs.
 pub fn check_arguments(
     name: &str,
     params: impl ExactSizeIterator<Item = (ScalarTy, bool)>,

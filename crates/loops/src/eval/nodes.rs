@@ -1,6 +1,6 @@
-//! Nodes: words in memory. The first says of what type a node is and by which constructor, so that
-//! a wrong handle is noticed. An array stands behind its node; of its two words one says where it
-//! begins and one where it ends.
+//! Nodes: words in memory. The first word has the type and the constructor of the node, so that a
+//! wrong handle is noticed. An array stands behind its node; its two words are its beginning and
+//! its end.
 
 use lambada_source::Failure;
 
@@ -12,7 +12,7 @@ use super::machine::Machine;
 use super::{Range, internal};
 use crate::{Buf, FieldId, NodeId, Operand, Part, Reg};
 
-/// What first words begin with, in the upper half.
+/// The upper half of first words.
 const NODE: u64 = 0x6e6f_6465 << 32;
 
 fn first_word(NodeId(node): NodeId, tag: u32) -> u64 {
@@ -91,7 +91,7 @@ impl<M: Meter> Machine<'_, M> {
         Ok(())
     }
 
-    /// Where in memory a node is to be.
+    /// The place in memory for a node.
     fn room_for_node(&mut self, words: usize, site: u32) -> Result<usize, Failure> {
         let (bytes, in_use) = ((words as u64).saturating_mul(WORD), self.in_use());
         let spare = self.limit.limit.saturating_sub(in_use).checked_sub(bytes);

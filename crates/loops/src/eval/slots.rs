@@ -1,11 +1,11 @@
 //! Live ranges: a register keeps its slots until the last statement that mentions it, in the order
-//! of the text. So slots are used again, what a machine works on stays in the cache, and callers
+//! of the text. So slots are reused, the working set of a machine stays in the cache, and callers
 //! keep little. A register from outside of a loop lives until the loop ends.
 
 use crate::{Binding, Function, Nest, Operand, Reg, Return, Stmt};
 
-/// Until when registers live. The compiler counts statements as [`Walk`] does: each where it
-/// begins, and one with bodies where it ends too.
+/// The ends of live ranges. The compiler counts statements as [`Walk`] does: each at its beginning,
+/// and one with bodies at its end too.
 pub(super) struct Live {
     /// By number of a statement: the registers whose live ranges end with it.
     pub(super) dying: Vec<Vec<Reg>>,
@@ -29,7 +29,7 @@ pub(super) fn live(function: &Function) -> Live {
     for (reg, (last, kept)) in last.iter_mut().zip(kept).enumerate() {
         if kept {
             *last = usize::MAX;
-        // A parameter that nothing mentions is bound before the first statement.
+        // A parameter without mentions is bound before the first statement.
         } else if *last > 0 {
             dying[*last].push(Reg(reg as u32));
         }
@@ -46,9 +46,9 @@ fn keep(kept: &mut [bool], operand: Operand) {
 struct Walk {
     /// By register: the number of the last statement that mentions it, so far.
     last: Vec<usize>,
-    /// By register: how many loops are around what binds it.
+    /// By register: the number of loops around its binding.
     depth: Vec<usize>,
-    /// How many statements have begun or ended.
+    /// The number of statements that have begun or ended.
     at: usize,
     /// By open loop: the registers from outside that are mentioned in it.
     loops: Vec<Vec<Reg>>,
@@ -69,7 +69,7 @@ impl Walk {
             nest.bodies().into_iter().flatten().for_each(|stmt| self.stmt(stmt));
             self.at += 1;
             if is_loop {
-                // The next iteration needs the index, and what comes from outside.
+                // The next iteration needs the index, and registers from outside.
                 let outside = self.loops.pop().expect("the loop is open");
                 outside.into_iter().for_each(|reg| self.mention(reg));
                 if let Some(Binding::Reg(index)) = stmt.binds() {

@@ -1,5 +1,5 @@
-//! Runs of statements as machine code: what the interpreter asks of whoever makes it, and what it
-//! lends to code that runs.
+//! Runs of statements as machine code: the requests of the interpreter to a translator, and the
+//! state that it lends to running code.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,21 +13,20 @@ use crate::{Buf, Function, Reg, Stmt};
 
 /// Makes machine code of statements, for one program.
 pub trait Translate {
-    /// Can the statement be part of a region? Calls and nodes are the interpreter's own.
+    /// Whether the statement can be part of a region. Calls and nodes are the interpreter's own.
     fn accepts(&mut self, function: &Function, stmt: &Stmt) -> bool;
 
-    /// Translates statements that follow one another, all of which have been accepted. Gives the
-    /// number of the code, or nothing if the interpreter is to run them.
+    /// Translates consecutive statements, all of which have been accepted. Returns the number of
+    /// the code, or nothing if the interpreter is to run them.
     fn region(&mut self, region: &Region) -> Option<u32>;
 
-    /// All regions, ready to run; nothing where the system does not allow new machine code.
+    /// All regions, ready to run; nothing if the system does not allow new machine code.
     fn finish(self: Box<Self>) -> Option<Arc<dyn Regions>>;
 }
 
-/// Statements that are to be translated, and where the interpreter keeps what they share with what
-/// is around them.
+/// Statements to be translated, and the slots that they share with other statements.
 pub struct Region<'a> {
-    /// The function that they are from.
+    /// Their function.
     pub function: &'a Function,
     /// The statements.
     pub stmts: &'a [Stmt],
@@ -35,7 +34,7 @@ pub struct Region<'a> {
     pub regs: &'a [u32],
     /// By cell: the slot of its first lane.
     pub cells: &'a [u32],
-    /// Does anything behind the statements mention the register?
+    /// Whether a later statement mentions the register.
     pub lives_on: &'a dyn Fn(Reg) -> bool,
 }
 
@@ -45,24 +44,24 @@ pub trait Regions: Send + Sync + std::fmt::Debug {
     fn run(&self, number: u32, state: State) -> Outcome;
 }
 
-/// What a region reads and writes.
+/// The state that a region reads and writes.
 pub struct State<'a> {
     /// Registers, cells and constants, one word per lane.
     pub slots: &'a mut [u64],
-    /// Where arrays are.
+    /// The memory of arrays.
     pub room: Room<'a>,
-    /// Taken from at every backward jump, by the length of the loop.
+    /// Reduced at every jump back, by the length of the loop.
     pub fuel: &'a mut Fuel,
 }
 
-/// The arena, and what is known of buffers.
+/// The arena, and the ranges of buffers.
 pub struct Room<'a> {
     pub(super) arena: &'a mut Arena,
     pub(super) ranges: &'a mut [Range],
-    /// How many bytes count beside the arena, and the limit on all of them.
+    /// The bytes that count besides the arena, and the limit on all of them.
     pub(super) kept: u64,
     pub(super) limit: Memory,
-    /// By buffer: what in the program makes it.
+    /// By buffer: its place in the program.
     pub(super) origins: &'a BTreeMap<Buf, Span>,
 }
 
@@ -72,17 +71,17 @@ impl Room<'_> {
         self.arena.as_mut_ptr()
     }
 
-    /// By buffer.
+    /// The ranges, by buffer.
     pub fn ranges(&mut self) -> *mut Range {
         self.ranges.as_mut_ptr()
     }
 
-    /// How many words are taken. Whoever sets it to less gives back the last ones.
+    /// The number of words taken. Setting it to less releases the last ones.
     pub fn taken(&mut self) -> *mut usize {
         self.arena.taken_mut()
     }
 
-    /// A new buffer; its size is the product of these. The arena may be elsewhere afterwards.
+    /// A new buffer; its size is the product of these. The arena may move.
     ///
     /// # Errors
     /// There is no room.
@@ -103,33 +102,33 @@ impl Room<'_> {
     }
 }
 
-/// How much a run may do before it asks whether it may go on, in instructions or so. It is taken at
-/// backward jumps and calls: what the loop takes, or the call.
+/// The work that a run may do before it asks whether it may go on, in instructions or so. Jumps
+/// back reduce it by the work of the loop, and calls by that of the call.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Fuel {
-    /// How much until it asks; negative when it is to ask.
+    /// The work until it asks; negative when it is to ask.
     pub left: i64,
-    /// How much after that.
+    /// The work after that.
     budget: u64,
-    /// Whoever sets it ends the run.
+    /// Set to end the run.
     cancelled: Arc<AtomicBool>,
 }
 
-/// Why a run ends that might go on.
+/// The reason why a run ends early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Somebody has cancelled it.
+    /// It has been cancelled.
     Cancelled,
-    /// It has done as much as it may.
+    /// It has done all the work that it may.
     Exhausted,
 }
 
-/// A run asks after so much.
+/// The work between two questions.
 const PORTION: i64 = 1 << 16;
 
 impl Fuel {
-    /// For so much work, or any amount.
+    /// Fuel for this work, or for any amount.
     pub fn new(cancelled: Arc<AtomicBool>, work: Option<u64>) -> Fuel {
         Fuel { left: -1, budget: work.unwrap_or(u64::MAX), cancelled }
     }
@@ -149,20 +148,20 @@ impl Fuel {
     }
 }
 
-/// How a region ends.
+/// The end of a region.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// At its end.
     Done,
-    /// Early, since it may not go on.
+    /// Early, because it may not go on.
     Stopped(Stop),
     /// With a check that does not hold: its site, and the values for its message.
     Failed(u32, Vec<i64>),
-    /// Since there is no memory.
+    /// Early, because there is no memory.
     NoRoom(Failure),
 }
 
-/// A part of memory, in words: what a buffer may touch, and where its offset 0 is.
+/// A part of memory, in words: the words that a buffer may touch, and the place of its offset 0.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C)]
 pub struct Range {
@@ -170,6 +169,6 @@ pub struct Range {
     pub low: usize,
     /// One past the last word.
     pub high: usize,
-    /// May be outside, where a view begins before the buffer does.
+    /// May be outside, if a view begins before the buffer does.
     pub origin: i64,
 }

@@ -1,11 +1,11 @@
-//! Libraries as text, and what programs say about them. A type is `type list`, its constructors a
-//! line each, by number: `1(real, int)`; a cell of arrays is `cell []real`. A field is `list:1:0`.
+//! Libraries as text, and the statements about them. A type is `type list`, its constructors a line
+//! each, by number: `1(real, int)`; a cell of arrays is `cell []real`. A field is `list:1:0`.
 
 use super::Printer;
 use crate::names::Names;
 use crate::{Arg, Field, FieldId, FnId, Given, Library, NodeId, Part, Reg};
 
-/// What node types and functions are called.
+/// The names of node types and functions.
 pub(super) struct Labels {
     types: Vec<String>,
     pub(super) functions: Vec<String>,

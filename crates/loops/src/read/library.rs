@@ -1,4 +1,4 @@
-//! Libraries, and what programs say about them.
+//! Libraries, and the statements about them.
 
 use std::collections::HashMap;
 
@@ -11,7 +11,7 @@ use crate::{
     Arg, Field, FieldId, FnId, Function, Given, NodeId, NodeType, Op, Part, Step, Stmt, Ty,
 };
 
-/// The functions of a library by name: they may be called before their texts.
+/// The functions of a library by name: calls of them may come before their texts.
 pub(super) fn functions(text: &str) -> HashMap<String, FnId> {
     let heads = text.lines().filter_map(|line| line.strip_prefix("function "));
     let name = |head: &str| head.split(['(', '[']).next().unwrap_or(head).trim().to_string();
@@ -19,7 +19,7 @@ pub(super) fn functions(text: &str) -> HashMap<String, FnId> {
 }
 
 impl Reader {
-    /// Node types, functions, the function itself.
+    /// Reads node types, functions, and the function itself.
     pub(super) fn program(&mut self) -> Read<()> {
         if self.starts_with_word("reals") {
             self.skip(1);
@@ -45,7 +45,7 @@ impl Reader {
         self.function()
     }
 
-    /// Does the line start with this word and a name?
+    /// Whether the line starts with this word and a name.
     fn starts_with_word(&self, word: &str) -> bool {
         matches!((self.peek(), self.peek_after(1)), (Some(Token::Word(w)), Some(Token::Word(_))) if w == word)
     }
@@ -82,7 +82,7 @@ impl Reader {
         Ok(Field { elem: self.elem()?, array, cell })
     }
 
-    // What programs say
+    // Calls, nodes and fields
 
     fn index(&mut self) -> Read<u32> {
         match self.next() {
@@ -100,7 +100,7 @@ impl Reader {
         Ok((node, self.index()?))
     }
 
-    /// `list:1:0`, and what it is.
+    /// `list:1:0`, and its field.
     fn field_id(&mut self) -> Read<(FieldId, Field)> {
         let (node, tag) = self.constructor()?;
         self.expect(":")?;

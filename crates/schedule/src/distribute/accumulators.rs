@@ -1,5 +1,5 @@
-//! Accumulators: `Σ over loops` where each place is added to by its own index, or by one that is an
-//! affine function of its own; a scatter else.
+//! Accumulators: `Σ over loops` if each place is added to by its own index, or by an affine
+//! function of it; else a scatter.
 
 use lambada_anf::{Atom, Param, Var};
 use lambada_prim::{Prim, ReduceOp, Scalar};
@@ -8,49 +8,48 @@ use super::{Distributor, Place, Value};
 use crate::reads::{Stored, read, substituted_or_stored};
 use lambada_graph::{Affine, Around, ArrayId, Axes, AxisId, NodeId, Term};
 
-/// An accumulator that has not been frozen.
+/// An accumulator before it is frozen.
 pub(super) struct Accumulator {
     init: ArrayId,
     terms: Vec<Term>,
-    /// How many constructs are around it.
+    /// The number of constructs around it.
     depth: usize,
 }
 
-/// Where something is added along an axis, seen from the place: `place` runs over all places, and
-/// the index of `axis` that adds there is `index`, if it is one of its indices.
+/// The inverse of an index along an axis: `place` runs over all places, and `index` is the index of
+/// `axis` that adds there, if it is in range.
 pub(super) struct Inverse {
     axis: AxisId,
     place: AxisId,
     index: NodeId,
     in_range: Vec<NodeId>,
-    /// That it is the one place which all indices add to.
+    /// For a constant index: the condition that this is the place to which all iterations add.
     only: Option<NodeId>,
 }
 
-/// An addition whose places are known from where they are seen.
+/// An addition, with the inverse of each of its indices.
 pub(super) type Seen = (Vec<Inverse>, Term);
 
-/// What is added to places.
+/// The values added to places.
 enum At {
-    /// A value at each, under a condition.
+    /// A value for each place, under a condition.
     Places(Option<NodeId>, NodeId),
-    /// Elements of an array that holds what each index adds.
+    /// Elements of an array that holds the values added by each index.
     Elements,
 }
 
-/// How much longer than an axis the array may be whose places it adds to, for all places to be
-/// asked which index adds to them.
+/// The most places beyond the indices of an axis, if each place asks which index adds to it.
 const SLACK: i64 = 4;
 
-/// The most indices of an axis, as that of the weights of a convolution, by which an array may be
-/// longer besides. All places ask for all of these.
+/// The longest other axis, as that of the weights of a convolution, by whose extent an array may
+/// exceed [`SLACK`]. Each place asks for all indices of it.
 const WINDOW: i64 = 64;
 
-/// How many arrays may hold what is added to another one, before it is read there. Beyond, all is
-/// added where the indices say, and takes no memory.
+/// The most additions to one array whose values may be stored in arrays first. Beyond, all are
+/// scattered, which takes no memory.
 const ARRAYS: usize = 4;
 
-/// Of how many additions to one element each all elements of the array may ask whether they are
+/// The most additions to single elements for which each element of the array asks whether it is
 /// meant.
 const SINGLE: usize = 4;
 
@@ -92,7 +91,8 @@ impl Distributor<'_> {
         known.terms.push(Term { over, when, index, value });
     }
 
-    /// The second condition may only be asked for where the first one holds.
+    /// The conjunction of two conditions; the second may be evaluated only where the first one
+    /// holds.
     pub(super) fn both(&mut self, first: Option<NodeId>, second: NodeId) -> Option<NodeId> {
         Some(first.map_or(second, |first| {
             let no = self.to.lit(Scalar::Bool(false));
@@ -128,13 +128,13 @@ impl Distributor<'_> {
         self.bind_array(p, array);
     }
 
-    /// Whether it is written element by element, so that one more operation for each matters
+    /// Whether an array is written element by element, so that one more operation for each matters
     /// little.
     fn is_written(&self, array: ArrayId) -> bool {
         self.to.graph.elements(array).is_some_and(|(axes, _)| !axes.is_empty())
     }
 
-    /// An array to one element of which something is added, and nothing to the others.
+    /// The array after an addition to one of its elements.
     fn added_at(&mut self, array: ArrayId, Term { when, index, value, .. }: Term) -> ArrayId {
         let mut taken: Vec<AxisId> = Vec::new();
         let mut axes = Vec::new();
@@ -157,8 +157,8 @@ impl Distributor<'_> {
         self.to.map(axes, sum)
     }
 
-    /// An accumulator from outside, after all additions: each is done where it says, as the array
-    /// stays where it is.
+    /// An outer accumulator after all additions: each is scattered, because the array keeps its
+    /// memory.
     pub(super) fn sum_of_additions(&mut self, acc: Var) -> ArrayId {
         let known = self.accumulators.remove(&acc).expect("something has been added to it");
         let mut terms = Vec::new();
@@ -169,8 +169,8 @@ impl Distributor<'_> {
         self.to.scatter(known.init, terms)
     }
 
-    /// The same without a condition, where each index adds at its own place, so that lanes add:
-    /// zero, where the condition does not hold.
+    /// The term without a condition, if each index adds at its own place, so that lanes can add:
+    /// zero where the condition does not hold.
     fn for_all(&mut self, init: ArrayId, term: Term) -> Term {
         let graph = &self.to.graph;
         let Some(when) = term.when else { return term };
@@ -189,7 +189,8 @@ impl Distributor<'_> {
         Term { when: None, value: self.to.choose(when, term.value, zero), ..term }
     }
 
-    /// For each index which axis adds there, if there is one, and another one for each.
+    /// The inverse of each index of a term, along different axes; with `constants`, also of indices
+    /// that no loop changes.
     pub(super) fn inverses(
         &mut self,
         term: &Term,
@@ -213,7 +214,7 @@ impl Distributor<'_> {
             }
             inverses.push(inverse);
         }
-        // The index of one axis is not found by that of another one which is to be found itself.
+        // The inverse of one axis does not depend on another axis that is inverted itself.
         let moved = |i: &&Inverse| i.axis != i.place;
         let found: Axes = inverses.iter().filter(moved).map(|i| i.axis).collect();
         if inverses.iter().any(|i| self.to.graph.free(i.index).meets(&found)) {
@@ -223,7 +224,7 @@ impl Distributor<'_> {
         (!self.to.graph.array_facts(array).free.meets(&places)).then_some(inverses)
     }
 
-    /// All indices add to one place.
+    /// The inverse of a constant index: one place for all iterations.
     fn only_place(&mut self, index: NodeId, size: NodeId, taken: &mut Vec<AxisId>) -> Inverse {
         let place = self.free_axis("k".into(), size, taken);
         taken.push(place);
@@ -269,9 +270,9 @@ impl Distributor<'_> {
         Some(Inverse { axis, place, index, in_range, only: None })
     }
 
-    /// `coefficient · axis + rest`: the axis whose index is found for each place. There may be
-    /// others, as in a convolution, which are summed over; then what the array has more places than
-    /// the axis has indices is no more than that of all of them.
+    /// `coefficient · axis + rest`: the axis to be inverted. The rest may have other axes, as in a
+    /// convolution, which are summed over; then the array has at most as many more places as all of
+    /// these have indices.
     fn one_of(&self, index: NodeId, size: NodeId, over: &Axes) -> Option<(i64, AxisId, Affine)> {
         let graph = &self.to.graph;
         let sum = Affine::of(graph, index);
@@ -293,7 +294,7 @@ impl Distributor<'_> {
         let (_, axis, times) = axes.iter().filter_map(fits).min_by_key(|(longer, ..)| *longer)?;
         let (term, _) = sum.terms().find(|(term, _)| graph.index(*term) == Some(axis))?;
         let rest = sum.plus(-times, &Affine::of(graph, term));
-        // Nothing else depends on it, and the others are indices.
+        // No other term depends on the axis, and other axes occur as plain indices.
         let plain = |(term, _): (NodeId, i64)| {
             let free = graph.free(term);
             graph.index(term).is_some_and(|other| other != axis) || !free.meets(over)
@@ -302,7 +303,7 @@ impl Distributor<'_> {
         alone.then_some((times, axis, rest))
     }
 
-    /// `array[places] + Σ value`. That nothing is added to a zero changes the sign of a zero at
+    /// `array[places] + Σ value`. Leaving out an addition to zero changes the sign of a zero at
     /// most.
     fn summed(
         &mut self,
@@ -326,7 +327,7 @@ impl Distributor<'_> {
             At::Elements if !arrays => return None,
             At::Elements => self.elements_at_places(inverses, term, (cond, zero)),
         };
-        // What is added there is summed once.
+        // The single place gets the sum.
         let mut only = None;
         for here in inverses.iter().filter_map(|i| i.only) {
             only = self.both(only, here);
@@ -343,15 +344,15 @@ impl Distributor<'_> {
         Some(self.to.map(axes, sum))
     }
 
-    /// What is added to each place, and when, if that is cheap arithmetic on the indices that add
-    /// there.
+    /// The value added to each place and its condition, if they are cheap arithmetic on the
+    /// inverted indices.
     fn at_places(&mut self, inverses: &[Inverse], term: &Term, conditional: bool) -> Option<At> {
         let moved = inverses.iter().filter(|i| i.axis != i.place);
         let places: Vec<(AxisId, NodeId)> = moved.map(|i| (i.axis, i.index)).collect();
         let own: Axes = places.iter().map(|(axis, _)| *axis).collect();
         let graph = &self.to.graph;
-        // The index that adds to a place is another one for each index of what is summed over:
-        // there is no element for it.
+        // If the inverse depends on a summed axis, several indices add to a place, and there is no
+        // element for it.
         let placed: Axes = inverses.iter().map(|i| i.axis).collect();
         let but: Axes = term.over.iter().copied().filter(|axis| !placed.contains(*axis)).collect();
         let mixed = places.iter().any(|(_, index)| graph.free(*index).meets(&but));
@@ -374,7 +375,7 @@ impl Distributor<'_> {
         }
     }
 
-    /// The same, where each index computes once what it adds, if only to be read at one place.
+    /// The sum, if each index computes its value once, even to be read at one place.
     fn elements_at_places(
         &mut self,
         inverses: &[Inverse],
@@ -383,8 +384,8 @@ impl Distributor<'_> {
     ) -> NodeId {
         let value = term.when.map_or(term.value, |when| self.to.choose(when, term.value, zero));
         let sum = self.over_others(value, inverses, term);
-        // For all indices, also of axes along which each adds at its own place: an array depends on
-        // nothing outside.
+        // The array has all axes, also those where each index adds at its own place, because it
+        // depends on nothing outside.
         let own = |i: &&Inverse| i.only.is_none();
         let (own, index) = inverses.iter().filter(own).map(|i| (i.axis, i.index)).unzip();
         let elements = self.to.map(own, sum);
@@ -395,14 +396,14 @@ impl Distributor<'_> {
         cond.map_or(element, |cond| self.to.choose(cond, element, zero))
     }
 
-    /// The sum over all axes that say nothing of the place.
+    /// The sum over all axes that do not determine the place.
     fn over_others(&mut self, value: NodeId, inverses: &[Inverse], term: &Term) -> NodeId {
         let own: Axes = inverses.iter().map(|i| i.axis).collect();
         let others = term.over.iter().rev().filter(|axis| !own.contains(**axis));
         others.fold(value, |sum, axis| self.to.reduce(ReduceOp::Add, Axes::one(*axis), sum))
     }
 
-    /// The same with what is added to a place by several indices added first.
+    /// The term, with the values that several indices add to one place summed first.
     fn summed_first(&mut self, term: Term) -> Term {
         let Term { mut over, mut when, index, mut value } = term;
         let own = |i: &NodeId| self.to.graph.index(*i).is_some_and(|axis| over.contains(&axis));
@@ -416,7 +417,7 @@ impl Distributor<'_> {
             if !place.into_iter().any(|n| graph.free(*n).contains(axis)) {
                 value = self.to.reduce(ReduceOp::Add, Axes::one(axis), value);
                 over.retain(|other| *other != axis);
-                // The place need not be there if nothing was added to it.
+                // If nothing is added, the place need not exist.
                 if !is_evident {
                     let extent = self.to.graph.axis(axis).extent;
                     let none = self.to.lit(Scalar::Int(0));

@@ -1,4 +1,4 @@
-//! Arrays as values: a part of an array is the array with the indices so far.
+//! Arrays as values: a part of an array is the array with a prefix of indices.
 
 use lambada_anf::{Atom, Param};
 use lambada_prim::Scalar;
@@ -41,7 +41,7 @@ impl Distributor<'_> {
         }
     }
 
-    /// Axes for all that is left of an array, other than those that are taken.
+    /// Axes for the remaining dimensions of an array, other than those taken.
     pub(super) fn axes_along(&mut self, view: &View, taken: &mut Vec<AxisId>) -> Vec<AxisId> {
         (0..self.rank(view)).map(|k| self.axis_along(view, k, taken)).collect()
     }

@@ -1,6 +1,6 @@
-//! Which loops of the program run over one axis? Those whose extents are the same definition,
-//! unless one is inside of the other. Where there is a choice, the axis is taken with which most of
-//! what the loop reads has been written or read: so a loop and its reverse share theirs.
+//! The axes of loops. Loops whose extents are the same definition share an axis, unless one is
+//! inside of the other. Among several axes, the one that has written or read most operands of the
+//! loop wins, so a loop and its reverse share theirs.
 
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -13,13 +13,13 @@ use lambada_graph::{ArrayId, Axis, AxisId, NodeId};
 /// The axes so far.
 #[derive(Default)]
 pub(super) struct Ranges {
-    /// By extent, in the order in which they were made.
+    /// By extent, in order of creation.
     known: FxHashMap<NodeId, Vec<AxisId>>,
-    /// The axis with which the k-th index of something was last written or read.
+    /// The axis that first wrote or read the k-th index of an array or accumulator.
     seen: FxHashMap<(Indexed, usize), AxisId>,
 }
 
-/// Something with indices.
+/// An array or an accumulator.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Indexed {
     Array(ArrayId),
@@ -27,7 +27,7 @@ enum Indexed {
 }
 
 impl Distributor<'_> {
-    /// The axis for a loop over the variable.
+    /// The axis for a loop with this index variable.
     pub(super) fn axis_of_loop(
         &mut self,
         index: Var,
@@ -45,7 +45,7 @@ impl Distributor<'_> {
         axis
     }
 
-    /// An axis for the k-th index of an array, other than those that are taken.
+    /// An axis for the k-th remaining index of an array, other than those taken.
     pub(super) fn axis_along(&mut self, view: &View, k: usize, taken: &mut Vec<AxisId>) -> AxisId {
         let extent = self.dims(view)[k];
         let place = (Indexed::Array(view.base), view.prefix.len() + k);
@@ -56,7 +56,7 @@ impl Distributor<'_> {
         axis
     }
 
-    /// Axes for the sizes of a type, like those of an array.
+    /// Axes for the sizes of a type, preferably those of an array.
     pub(super) fn axes_of(&mut self, ty: &Ty, like: Option<&View>) -> Vec<AxisId> {
         let mut taken = Vec::new();
         for (k, dim) in ty.dims.iter().enumerate() {
@@ -69,7 +69,7 @@ impl Distributor<'_> {
         taken
     }
 
-    /// An axis of that extent other than those that are taken.
+    /// An axis of that extent other than those taken.
     pub(super) fn free_axis(&mut self, hint: Rc<str>, extent: NodeId, taken: &[AxisId]) -> AxisId {
         self.axis(hint, extent, false, &[], taken)
     }
@@ -113,8 +113,8 @@ impl Distributor<'_> {
         axis
     }
 
-    /// What the body of a loop reads and adds to with the loop's index, of what is there before the
-    /// loop.
+    /// The positions at which the body of a loop uses its index, in arrays and accumulators from
+    /// before the loop.
     fn places(&mut self, index: Var, body: &Block) -> Vec<(Indexed, usize)> {
         let mut accesses: Vec<(Var, usize, bool)> = Vec::new();
         body.each(&mut |stm| {

@@ -1,6 +1,6 @@
-//! Additions at an index that is chosen, as that of a neighbor of which the one at the end has
-//! none: `x[max (i - 1) 0]`, `x[(i + 1) % n]`. Each is several additions, of which each place is an
-//! affine function of the index, or the same for all; the one or the other is made.
+//! Additions at an index that is chosen, as that of a neighbor at the boundary: `x[max (i - 1) 0]`,
+//! `x[(i + 1) % n]`. Each becomes several conditional additions, at places that are constant or
+//! affine functions of the index.
 
 use lambada_prim::Prim;
 
@@ -8,11 +8,11 @@ use super::Distributor;
 use super::accumulators::Seen;
 use lambada_graph::{Affine, ArrayId, Axes, AxisId, NodeId, Term};
 
-/// How many additions one may become.
+/// The most additions that one may become.
 const MOST: usize = 9;
 
 impl Distributor<'_> {
-    /// The additions that one with chosen indices consists of, if the places of all are known.
+    /// Splits an addition with chosen indices into cases, if each case can be inverted.
     pub(super) fn cases(&mut self, term: &Term, array: ArrayId) -> Option<Vec<Seen>> {
         let over: Axes = term.over.iter().copied().collect();
         let mut terms = vec![term.clone()];
@@ -41,7 +41,7 @@ impl Distributor<'_> {
         terms.into_iter().map(seen).collect()
     }
 
-    /// An index that is one of two, with the conditions of both.
+    /// The two alternatives of an index, with their conditions.
     fn choice(
         &mut self,
         index: NodeId,
@@ -77,21 +77,22 @@ impl Distributor<'_> {
         Affine::of(graph, a).plus(-1, &Affine::of(graph, b))
     }
 
-    /// `a < b`; if that is so for the first or the last index of an axis only, that it is this one.
+    /// `a < b`, as an equality if it holds for the first or the last index of an axis only.
     fn below(&mut self, a: NodeId, b: NodeId, over: &Axes) -> NodeId {
         let distance = self.difference(b, a);
         let end = self.end(&distance.plus_constant(-1), over);
         end.unwrap_or_else(|| self.to.prim(Prim::LtInt, [a, b]))
     }
 
-    /// `a ≤ b`, in the same way.
+    /// `a ≤ b`, likewise.
     fn at_most(&mut self, a: NodeId, b: NodeId, over: &Axes) -> NodeId {
         let distance = self.difference(b, a);
         let end = self.end(&distance, over);
         end.unwrap_or_else(|| self.to.prim(Prim::LeInt, [a, b]))
     }
 
-    /// That an index is the first or the last one, if exactly there the sum is not negative.
+    /// The equality of an index with the first or the last one, if the sum is nonnegative exactly
+    /// there.
     fn end(&mut self, sum: &Affine, over: &Axes) -> Option<NodeId> {
         let (times, axis, rest) = sum.along(&self.to.graph, over)?;
         let index = self.to.index(axis);
@@ -107,7 +108,7 @@ impl Distributor<'_> {
         Some(self.to.prim(Prim::EqInt, [index, end]))
     }
 
-    /// Is `0 ≤ a < 2 b` for all indices, as of a neighbor along an axis that is a circle?
+    /// Whether `0 ≤ a < 2 b` for all indices, as for a neighbor along a circular axis.
     fn is_once_around(&self, a: NodeId, b: NodeId, over: &Axes) -> bool {
         let graph = &self.to.graph;
         let own = |axis: &AxisId| graph.axis(*axis).extent == b;

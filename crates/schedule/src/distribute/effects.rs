@@ -1,5 +1,5 @@
-//! Checks: they stand outside of loops that they do not depend on, and what has been checked is not
-//! checked again.
+//! Checks, hoisted out of loops that they do not depend on; a check that has passed is not
+//! repeated.
 
 use lambada_prim::{Prim, Scalar};
 use rustc_hash::FxHashSet;
@@ -9,7 +9,7 @@ use lambada_graph::{Axes, AxisId, Effect, Graph, NodeId, Part};
 
 impl Distributor<'_> {
     /// `for axis { effects }`. The effects before the first that depends on the index happen once,
-    /// if the loop runs at all: what fails first is the same.
+    /// if the loop runs at all: the first failure is the same.
     pub(super) fn effects_along(&mut self, axis: AxisId, mut effects: Vec<Effect>) {
         let own = Axes::one(axis);
         let graph = &self.to.graph;
@@ -47,7 +47,7 @@ enum Within {
     If(NodeId, bool),
 }
 
-/// The checks that have passed, with what is around them.
+/// The checks that have passed, with the constructs around them.
 #[derive(Default)]
 pub(super) struct Passed {
     within: Vec<Within>,
@@ -55,7 +55,7 @@ pub(super) struct Passed {
 }
 
 impl Passed {
-    /// The effects without checks that have passed before.
+    /// Drops the checks that have passed before.
     pub(super) fn without(&mut self, effects: Vec<Effect>) -> Vec<Effect> {
         effects.into_iter().filter_map(|effect| self.effect(effect)).collect()
     }
@@ -70,7 +70,7 @@ impl Passed {
     fn effect(&mut self, effect: Effect) -> Option<Effect> {
         match effect {
             Effect::Check { cond, .. } => {
-                // What holds around it may have been less before.
+                // The earlier check may have had fewer constructs around it.
                 let known = (0..=self.within.len())
                     .any(|k| self.checks.contains(&(self.within[k..].to_vec(), cond)));
                 self.checks.insert((self.within.clone(), cond));

@@ -1,14 +1,12 @@
-//! P0: Γ ⊢ statements  becomes  a graph of scalar definitions, by distributing every nest
-//! completely.
+//! P0: Γ ⊢ statements becomes a graph of scalar definitions, by distributing every nest completely.
 //!
 //! A scalar inside of `for i { for c { … } }` becomes a function of the indices that it depends on;
-//! an array is its elements; `array[index]` is what has been written there, where that is evident.
-//! Accumulators become sums, where each place is one index, and scatters else. Checks keep their
-//! order.
+//! an array becomes its elements; `array[index]` becomes the value written there, if evident.
+//! Accumulators become sums if each place is one index, and scatters else. Checks keep their order.
 //!
-//! *Assumes* a region, see [`crate::regions`]. *Gives* a graph whose inputs are the variables from outside. *Keeps* values up to the order of sums,
-//! and failures. It is legal because values are immutable, iterations of `for` independent, and
-//! reductions and additions commutative.
+//! *Assumes* a region, see [`crate::regions`]. *Gives* a graph whose inputs are the live-in
+//! variables. *Keeps* values up to the order of sums, and failures. It is legal because values are
+//! immutable, iterations of `for` independent, and reductions and additions commutative.
 
 use lambada_anf::{Atom, Block, Exp, Names, Op, Param, Stm, Ty, Var};
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar};
@@ -40,7 +38,7 @@ pub struct Distributed {
     pub inputs: Vec<Var>,
     /// The variables that its outputs stand for.
     pub outputs: Vec<Var>,
-    /// Accumulators from outside: what they are afterwards are further outputs.
+    /// Outer accumulators; their final values are further outputs.
     pub added: Vec<Var>,
 }
 
@@ -71,7 +69,7 @@ pub fn distribute(names: &Names, region: &Region) -> Distributed {
     distributor.finish(&region.outputs)
 }
 
-/// What a variable stands for.
+/// The value of a variable.
 #[derive(Clone, Debug)]
 enum Value {
     Scalar(NodeId),
@@ -84,7 +82,7 @@ enum Place {
     Axis(AxisId),
     /// A branch that is taken if this holds.
     Branch(NodeId),
-    /// The indices of an axis for which this holds, which depends on the second axis.
+    /// The indices of the first axis for which the condition holds; it depends on the second axis.
     Part(AxisId, AxisId, NodeId),
 }
 
@@ -98,7 +96,7 @@ struct Distributor<'a> {
     to: Builder,
     values: FxHashMap<Var, Value>,
     accumulators: FxHashMap<Var, Accumulator>,
-    /// Those from outside.
+    /// Outer accumulators.
     added: Vec<Var>,
     inputs: Vec<Var>,
     ranges: Ranges,
@@ -142,7 +140,7 @@ impl Distributor<'_> {
             self.values.insert(var, value.clone());
             return value;
         }
-        // What an index has to do with a size is seen where both are.
+        // The sum is written out, so that indices and sizes can be compared.
         if let Some((other, more)) = self.sums.get(&var) {
             let around = std::mem::take(&mut self.to.around);
             let (other, more) = (self.scalar(Atom::Var(*other)), self.to.lit(Scalar::Int(*more)));
@@ -154,7 +152,7 @@ impl Distributor<'_> {
         let dims: Vec<NodeId> = ty.dims.iter().map(|d| self.scalar(*d)).collect();
         let rank = dims.len();
         let input = Input { hint: self.names.hint(var), elem: ty.elem.scalar(), dims };
-        // What comes from outside is there in every branch.
+        // An input is available in every branch.
         let around = std::mem::take(&mut self.to.around);
         let array = self.to.input(input);
         self.inputs.push(var);
@@ -207,7 +205,7 @@ impl Distributor<'_> {
         self.values.insert(p.var, value);
     }
 
-    /// Binds an array, or what is in one of rank 0.
+    /// Binds an array, or its scalar at rank 0.
     fn bind_array(&mut self, p: &Param, array: ArrayId) {
         let value = match p.ty.rank() {
             0 => Value::Scalar(self.to.at(array, Vec::new())),
@@ -218,7 +216,7 @@ impl Distributor<'_> {
 
     // Places
 
-    /// Distributes what is inside of a construct; gives its effects.
+    /// Distributes the contents of a construct; returns its effects.
     fn inside<T>(&mut self, place: Place, inside: impl FnOnce(&mut Self) -> T) -> (T, Vec<Effect>) {
         self.around.push(place);
         self.to.around.push(match place {
@@ -300,7 +298,8 @@ impl Distributor<'_> {
         }
     }
 
-    /// A sum of products, over the axes that the result has not. Axes of the same name are one.
+    /// A sum of products, over the axes that the result lacks. Dimensions with the same letter
+    /// share an axis.
     fn contraction(&mut self, p: &Param, prim: ArrayPrim, args: &[Var]) {
         let views: Vec<View> = args.iter().map(|arg| self.view(*arg)).collect();
         let ranks: Vec<usize> = views.iter().map(|view| self.rank(view)).collect();
@@ -332,8 +331,7 @@ impl Distributor<'_> {
         self.bind_array(p, array);
     }
 
-    /// The axes that an array has been written with. One that is an input or has been made by a
-    /// loop has none.
+    /// The axes of an array that is written with axes; inputs and results of loops have none.
     fn own_axes(&self, array: ArrayId) -> &[AxisId] {
         if let Array::Map(axes, _) = self.to.graph.array(array) { axes } else { &[] }
     }

@@ -61,7 +61,7 @@ impl Distributor<'_> {
         outs.iter().zip(results).map(|(out, result)| self.element_of(*out, result)).collect()
     }
 
-    /// The same for the indices below a limit; the others give the unit of the reduction.
+    /// [`Self::elements`] for the indices below a limit; the others give the unit of the reduction.
     fn elements_below(
         &mut self,
         (axis, outer): (AxisId, AxisId),
@@ -85,9 +85,8 @@ impl Distributor<'_> {
         elements
     }
 
-    /// An axis around whose extent is not below the one given, which depends on its index:
-    /// `for i < j` runs over a part of the extent of `j`. So triangles have the axes of squares,
-    /// and conditions.
+    /// The outer axis whose extent bounds an extent that depends on its index: `for i < j` runs
+    /// over a part of the extent of `j`. So triangles have the axes of squares, and conditions.
     fn bound(&self, extent: NodeId) -> Option<AxisId> {
         let graph = &self.to.graph;
         let around: Axes = self
@@ -114,8 +113,7 @@ impl Distributor<'_> {
         least_is(&size.plus(-1, &largest)).then_some(axis)
     }
 
-    /// What an iteration gives to an out: an element of it, and the axes of the array that it is an
-    /// element of.
+    /// The element that an iteration gives to an out, and the inner axes of the array.
     fn element_of(&mut self, out: Out, result: Value) -> (Vec<AxisId>, NodeId) {
         match (out, result) {
             (Out::Collect | Out::Reduce(_), Value::Scalar(node)) => (Vec::new(), node),

@@ -1,22 +1,22 @@
-//! What leaves a sum loses indices, and is asked for where the conditions around the sum hold for
-//! any of those.
+//! A node that leaves a sum loses indices, and is needed where the conditions around the sum hold
+//! for any of those.
 
 use lambada_prim::{Prim, Scalar};
 
 use super::Factor;
 use lambada_graph::{Axes, Node, NodeId};
 
-/// When something is asked for that has left a sum.
+/// The condition under which a node that has left a sum is needed.
 pub(super) enum Asked {
     /// For all indices but a few, whatever their number is.
     Mostly,
-    /// Under a condition of its own indices.
+    /// Under a condition on its own indices.
     If(NodeId),
-    /// Under conditions of others.
+    /// Under conditions on others.
     Unknown,
 }
 
-/// Which bound of an integer is wanted.
+/// The bound of an integer that is needed.
 #[derive(Clone, Copy)]
 enum Bound {
     Least,
@@ -33,13 +33,13 @@ impl Bound {
 }
 
 impl Factor<'_> {
-    /// When is something asked for under these conditions that has only some of their indices, and
-    /// runs over others?
+    /// The condition under which a node with the indices `own` is needed, summed over `over`, if
+    /// `when` has to hold for any of the other indices.
     pub(super) fn asked(&mut self, when: &[NodeId], own: &Axes, over: &Axes) -> Asked {
         let mut guard = None;
         for cond in when {
             if self.free(*cond).is_subset(own) {
-                return Asked::Unknown; // The condition itself is found by whoever asks.
+                return Asked::Unknown; // The caller finds the condition itself.
             }
             let gone = self.free(*cond).without(own);
             let Some(holds) = self.exists(&gone, *cond) else { return Asked::Unknown };
@@ -65,8 +65,8 @@ impl Factor<'_> {
         first.map_or(second, |first| self.to.prim(Prim::And, [first, second]))
     }
 
-    /// `∃ indices: cond`, or a condition that follows from it, without those indices: what is
-    /// compared is replaced by its bounds. Ranges are not empty.
+    /// `∃ indices: cond`, or a weaker condition without those indices, in which bounds replace the
+    /// operands of comparisons. Ranges are not empty.
     fn exists(&mut self, gone: &Axes, cond: NodeId) -> Option<NodeId> {
         if !self.free(cond).meets(gone) {
             return Some(cond);
@@ -111,8 +111,8 @@ impl Factor<'_> {
         Some(self.to.prim(op, [a, b]))
     }
 
-    /// Does a comparison of an index with an end of its range, or of a size with a number, fail for
-    /// a few indices or sizes only?
+    /// Whether a comparison of an index with an end of its range, or of a size with zero, fails for
+    /// a few indices or sizes only.
     fn holds_mostly(&self, cond: NodeId) -> bool {
         let Some((Prim::LtInt | Prim::LeInt, &[a, b])) = self.to.graph.operation(cond) else {
             return false;
@@ -138,7 +138,7 @@ impl Factor<'_> {
         }
     }
 
-    /// Whether it is the extent of an axis, or one less.
+    /// Whether a node is the extent of an axis, or one less.
     fn is_size(&self, node: NodeId) -> bool {
         let extent = self.before(node).unwrap_or(node);
         self.to.graph.axes.iter().any(|axis| axis.extent == extent)

@@ -1,16 +1,17 @@
-//! P2: linear maps leave sums. `Σ over S of a product`  becomes  products of sums in which each
-//! index is summed over as little as possible.
+//! P2: linear maps leave sums. `Σ over S of a product` becomes products of sums in which each index
+//! is summed over as little as possible.
 //!
 //! A sum is a product of factors, of conditions and of inner sums. Its indices are eliminated one
-//! after the other: those factors and conditions that depend on the index are multiplied and
-//! summed, the others wait. Each time the index with the smallest domain is next. Inner sums are
-//! opened if that is cheaper, where a sum that something else needs is not saved; sums of sums are
-//! split if each part is then cheaper by itself. A sum that is there already is never computed a
-//! second time, times a factor: `Σ eˣ·c` is `c·Σ eˣ`, as in the derivative of a softmax.
+//! after the other, the one with the smallest domain first: the factors and conditions that depend
+//! on the index are multiplied and summed, the others wait. Inner sums are opened if that is
+//! cheaper, though a sum with other users is not saved; sums of sums are split if each part is then
+//! cheaper by itself. An existing sum is never computed a second time, times a factor: `Σ eˣ·c` is
+//! `c·Σ eˣ`, as in the derivative of a softmax.
 //!
-//! *Assumes* nothing. *Gives* no more operations, by the nominal sizes, but for the checks of [`Leave::Checked`]. *Keeps* values up to rounding and the
-//! sign of a zero, if factors are finite: see [`Leave`]. Nothing is distributed over a difference
-//! of data, as `Σ (x − μ)·w = Σ x·w − μ·Σ w` cancels.
+//! *Assumes* nothing. *Gives* no more operations, by the nominal sizes, but for the checks of
+//! [`Leave::Checked`]. *Keeps* values up to rounding and the sign of a zero, if factors are finite:
+//! see [`Leave`]. Nothing is distributed over a difference of data, as `Σ (x − μ)·w = Σ x·w − μ·Σ
+//! w` cancels.
 
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 use rustc_hash::FxHashSet;
@@ -26,19 +27,19 @@ mod product;
 
 use product::Product;
 
-/// Which factors may leave a sum. One that is infinite or NaN makes a difference: `∞·(x − x)` is
-/// NaN, and so is `∞` times the sum of nothing.
+/// The factors that may leave a sum. Factors that are infinite or NaN matter: `∞·(x − x)` is NaN,
+/// and so is `∞` times the sum of nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leave {
-    /// Those that are surely finite: constants, and integers that have been converted.
+    /// Factors that are surely finite: constants, and converted integers.
     Finite,
-    /// All, where a check when the program runs says that they are finite; else the sum is computed
-    /// as it was written. So users get what they are promised.
+    /// All factors. A check when the program runs decides whether they are finite; if not, the sum
+    /// is computed as written.
     Checked,
-    /// All. Whether they are finite is one output more, the last one, if it is not evident: whoever
-    /// takes the others looks at that first.
+    /// All factors. If their finiteness is not evident, it is a further output, the last one, which
+    /// a user of the others looks at first.
     Apart,
-    /// All, as if each were finite.
+    /// All factors, as if each were finite.
     All,
 }
 
@@ -51,7 +52,7 @@ pub fn factored(graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
             Node::Reduce(ReduceOp::Add, axes, body)
                 if to.graph.facts(body).elem == ScalarTy::Real =>
             {
-                // What is computed only in a branch has no condition outside of it.
+                // A sum that is computed only in a branch adds no condition outside of it.
                 let lazy = leave == Leave::Apart && !to.around.is_empty();
                 let leave = if lazy { Leave::Finite } else { leave };
                 let (shared, conditions) = (&shared, &mut conditions);
@@ -67,7 +68,7 @@ pub fn factored(graph: &Graph, nominal: &Nominal, leave: Leave) -> Graph {
     with_condition(graph, &conditions)
 }
 
-/// The graph with one output more: do all of the conditions hold?
+/// The graph with one more output: whether all of the conditions hold.
 fn with_condition(graph: Graph, conditions: &[NodeId]) -> Graph {
     let mut to = Builder::of(graph);
     let both = |all: Option<NodeId>, cond: &NodeId| match all {
@@ -85,9 +86,9 @@ struct Factor<'a> {
     to: &'a mut Builder,
     nominal: &'a Nominal,
     leave: Leave,
-    /// What more than one definition mentions.
+    /// Nodes with several uses.
     shared: &'a FxHashSet<NodeId>,
-    /// For [`Leave::Apart`]: what has to hold.
+    /// For [`Leave::Apart`]: the conditions that have to hold.
     conditions: &'a mut Vec<NodeId>,
 }
 
@@ -105,7 +106,7 @@ impl Factor<'_> {
         if let Some(sum) = self.of_parts(&plain) {
             return sum;
         }
-        // A product that stays where it is keeps the order of its factors, too.
+        // A product that stays keeps the order of its factors.
         let leaves = plain.constant != 1.0 || plain.factors.iter().any(|f| self.may_leave(*f));
         if self.leave == Leave::Finite && !leaves {
             return self.to.reduce(ReduceOp::Add, axes.clone(), body);
@@ -120,8 +121,8 @@ impl Factor<'_> {
         let is_opened = opened.is_some();
         let chosen = opened.unwrap_or_else(|| plain.clone());
         let saved = before - self.plan(&chosen) - self.inner(&chosen.factors);
-        // Where no index has a smaller domain than all of them, the products stay as they are:
-        // others may use them.
+        // If no elimination has a smaller domain than all indices together, the products stay as
+        // they are, because others may use them.
         if is_opened || saved > 0.0 {
             let (sum, left) = self.eliminated(chosen);
             if self.is_worth_checking(&left, saved) {
@@ -164,10 +165,10 @@ impl Factor<'_> {
         Some(self.scaled(product.constant, sum))
     }
 
-    /// `Σ (a ± b)`, where one of them does not depend on all indices, or where both sums are
-    /// cheaper than theirs.
+    /// Whether to split `Σ (a ± b)`: one operand does not depend on all indices, or the two sums
+    /// are cheaper than the one.
     fn is_better_split(&self, axes: &Axes, sum: NodeId, args: &[NodeId]) -> bool {
-        // A body that something else needs is not saved.
+        // A body with other users is not saved.
         if self.leave == Leave::Finite || self.shared.contains(&sum) {
             return false;
         }
@@ -179,8 +180,8 @@ impl Factor<'_> {
             < self.together(axes, sum, args)
     }
 
-    /// `Σ map(…)[index]`, where the array depends on what is summed over and the index does not: no
-    /// more elements are summed than are read.
+    /// Whether `Σ map(…)[index]` is better an element of an array of sums: the array depends on the
+    /// summed axes, the index does not, and no more elements are summed than are read.
     fn is_read_outside(&self, axes: &Axes, own: &[AxisId], body: NodeId, index: &[NodeId]) -> bool {
         let graph = &self.to.graph;
         let places = index.iter().fold(Axes::default(), |all, i| all.union(graph.free(*i)));
@@ -194,7 +195,7 @@ impl Factor<'_> {
             && self.volume(&own) <= self.volume(&places)
     }
 
-    /// Do no extents depend on the other indices?
+    /// Whether no extent among some axes depends on the others, in both directions.
     fn independent(&self, a: &Axes, b: &Axes) -> bool {
         let graph = &self.to.graph;
         let depends = |of: &Axes, on: &Axes| {
@@ -207,7 +208,7 @@ impl Factor<'_> {
         self.leave != Leave::Finite || self.is_finite(node)
     }
 
-    /// Is a factor surely finite?
+    /// Whether a factor is surely finite.
     fn is_finite(&self, node: NodeId) -> bool {
         let operation = self.to.graph.operation(node);
         operation.is_some_and(|(op, _)| op == Prim::ToReal)
@@ -222,7 +223,7 @@ impl Factor<'_> {
         self.needs_no_check(left) || self.checking(left) * cost::SAVED <= saved
     }
 
-    /// The sum, after what checks it where something has to.
+    /// The sum, under a check if it needs one.
     fn unless_infinite(
         &mut self,
         left: &[Checked],
@@ -233,22 +234,22 @@ impl Factor<'_> {
         if self.needs_no_check(left) { sum } else { self.checked(left, sum, axes, body) }
     }
 
-    /// What it takes to check factors.
+    /// The cost of checking factors.
     fn checking(&self, left: &[Checked]) -> f64 {
         let domain = |Checked { factor, when }: &Checked| {
             let domain =
                 when.iter().fold(self.free(*factor).clone(), |all, c| all.union(self.free(*c)));
-            // The state of a loop is there when the loop has run.
+            // A state of a loop exists only once the loop has run.
             let ends = domain.iter().any(|axis| self.to.graph.axis(axis).sequential);
             if ends { f64::INFINITY } else { self.volume(&domain) }
         };
         left.iter().map(domain).sum()
     }
 
-    /// The sum, if what has left it is finite, and as it was written if not.
+    /// The sum if the factors that left it are finite, and the sum as written if not.
     fn checked(&mut self, left: &[Checked], sum: NodeId, axes: &Axes, body: NodeId) -> NodeId {
         let mut cond = None;
-        // What is asked for in a branch is there for the indices that take the branch: each of them
+        // A node needed in a branch exists only for indices that take the branch, so each of these
         // has a condition of its own.
         let lazy = !self.to.around.is_empty();
         let own = if lazy { self.free(sum).clone() } else { Axes::default() };
@@ -267,8 +268,8 @@ impl Factor<'_> {
         self.to.choose(cond, sum, written)
     }
 
-    /// Is a factor finite for all indices for which the conditions hold, but for some that are
-    /// given?
+    /// Whether a factor is finite for all indices for which the conditions hold, separately for
+    /// each index of the given axes.
     fn all_finite(&mut self, factor: NodeId, when: &[NodeId], given: &Axes) -> NodeId {
         let infinite = self.to.lit(Scalar::Real(f64::INFINITY));
         let yes = self.to.lit(Scalar::Bool(true));
@@ -297,7 +298,7 @@ impl Factor<'_> {
     }
 }
 
-/// A factor that has left a sum, and the conditions under which it is there.
+/// A factor that has left a sum, and the conditions under which it is needed.
 #[derive(Clone, PartialEq)]
 struct Checked {
     factor: NodeId,

@@ -1,4 +1,4 @@
-//! What sums of products cost, by the sizes of their domains, before any is built.
+//! The cost of sums of products, by the sizes of their domains, before any is built.
 
 use lambada_prim::Prim;
 use rustc_hash::FxHashSet;
@@ -7,18 +7,18 @@ use super::Factor;
 use super::product::Product;
 use lambada_graph::{Array, Axes, AxisId, Node, NodeId};
 
-/// What the cost of a factor depends on.
+/// The properties of a factor that determine its cost.
 #[derive(Clone)]
 pub(super) struct Shape {
     free: Axes,
     leaves: bool,
-    /// Whether it is there only under the conditions of the product.
+    /// Whether it is computed only under the conditions of the product.
     lazy: bool,
 }
 
 impl Shape {
-    /// Is the factor needed in the sum over the axis? One that is there under a condition does not
-    /// leave that behind.
+    /// Whether the sum over the axis needs the factor. A lazy factor does not leave its condition
+    /// behind.
     pub(super) fn stays(&self, axis: AxisId, conditional: bool) -> bool {
         !self.leaves || self.free.contains(axis) || self.lazy && conditional
     }
@@ -30,7 +30,7 @@ impl Factor<'_> {
         Shape { free: facts.free.clone(), leaves: self.may_leave(factor), lazy: facts.lazy }
     }
 
-    /// What it takes to sum an expression over indices.
+    /// The cost of summing an expression over indices.
     pub(super) fn estimated(&self, axes: &Axes, body: NodeId) -> f64 {
         let body = self.read_through(axes, body);
         let plain = self.product(axes, body);
@@ -45,14 +45,15 @@ impl Factor<'_> {
         opened.min(cost(&plain))
     }
 
-    /// What it takes to sum a sum term by term.
+    /// The cost of summing a sum term by term.
     pub(super) fn together(&self, axes: &Axes, sum: NodeId, args: &[NodeId]) -> f64 {
         let factors = |arg: &NodeId| self.product(axes, self.read_through(axes, *arg)).factors;
         let inner: Vec<NodeId> = args.iter().flat_map(factors).collect();
         self.volume(&axes.union(self.free(sum))) + self.inner(&inner)
     }
 
-    /// The definition of an element of an array that is better summed as a whole.
+    /// The elements of an array that is better summed as a whole, if the node reads one; else the
+    /// node.
     fn read_through(&self, axes: &Axes, node: NodeId) -> NodeId {
         if let Node::At(array, index) = self.to.graph.node(node)
             && let Array::Map(own, body) = self.to.graph.array(*array)
@@ -65,14 +66,14 @@ impl Factor<'_> {
 
     pub(super) fn is_cheaper(&self, opened: &Product, plain: &Product) -> bool {
         let both = [&opened.factors[..], &plain.factors[..]].concat();
-        // Sums that are needed elsewhere stay.
+        // Sums with other users stay.
         let kept: Vec<NodeId> =
             plain.factors.iter().copied().filter(|f| self.shared.contains(f)).collect();
         let after = [&opened.factors[..], &kept].concat();
         self.plan(opened) + self.inner(&after) < self.plan(plain) + self.inner(&both)
     }
 
-    /// What the inner sums cost, each once.
+    /// The cost of the inner sums, each once.
     pub(super) fn inner(&self, factors: &[NodeId]) -> f64 {
         let distinct: FxHashSet<NodeId> = factors.iter().copied().collect();
         let cost = |f: &NodeId| {
@@ -82,7 +83,7 @@ impl Factor<'_> {
         distinct.iter().filter_map(cost).sum()
     }
 
-    /// What it costs to eliminate the indices.
+    /// The cost of eliminating the indices.
     pub(super) fn plan(&self, product: &Product) -> f64 {
         let mut factors: Vec<Shape> = product.factors.iter().map(|f| self.shape(*f)).collect();
         let mut when: Vec<Axes> = product.when.iter().map(|c| self.free(*c).clone()).collect();
@@ -115,7 +116,7 @@ fn first_inside(when: &[Axes], axis: AxisId) -> usize {
     when.iter().position(|free| free.contains(axis)).unwrap_or(when.len())
 }
 
-/// What is run through to sum over an axis.
+/// The domain of the sum over an axis.
 fn domain(axis: AxisId, factors: &[Shape], when: &[Axes]) -> Axes {
     let conditions = &when[first_inside(when, axis)..];
     let inside = factors.iter().filter(|f| f.stays(axis, !conditions.is_empty()));

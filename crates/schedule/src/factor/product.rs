@@ -1,4 +1,4 @@
-//! Sums of products: taking them apart, and putting them together again.
+//! Sums of products, taken apart and put together.
 
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
@@ -10,7 +10,7 @@ use lambada_graph::{Around, Axes, AxisId, Node, NodeId};
 #[derive(Clone)]
 pub(super) struct Product {
     pub(super) axes: Axes,
-    /// The outermost first: each may only be asked for where those before hold.
+    /// The outermost first: each is evaluated only where those before hold.
     pub(super) when: Vec<NodeId>,
     pub(super) constant: f64,
     pub(super) factors: Vec<NodeId>,
@@ -32,7 +32,7 @@ impl Factor<'_> {
         product
     }
 
-    /// The conditions around a body, which is nothing where they do not hold, and its constants.
+    /// Strips a body of its conditions, without which it is zero, and of its constants.
     fn conditions(&self, body: NodeId, product: &mut Product) -> NodeId {
         let real = |node: NodeId| match self.to.graph.lit(node) {
             Some(Scalar::Real(value)) => Some(value),
@@ -85,7 +85,8 @@ impl Factor<'_> {
         (op == ReduceOp::Add).then(|| (axes.clone(), body))
     }
 
-    /// The same with inner sums as factors and indices of their own, where no index is captured.
+    /// The product with inner sums opened into factors and indices of their own, where no index is
+    /// captured.
     pub(super) fn opened(&self, product: &Product) -> Option<Product> {
         let mut opened = Product { factors: Vec::new(), ..product.clone() };
         let mut any = false;
@@ -101,7 +102,7 @@ impl Factor<'_> {
                 {
                     opened.axes = opened.axes.union(&axes);
                     let inner = self.product(&axes, body);
-                    // Conditions inside are for this factor only.
+                    // Conditions inside concern this factor only.
                     if !inner.when.is_empty() && product.factors.len() > 1 {
                         opened.factors.push(*factor);
                         opened.axes = opened.axes.without(&axes);
@@ -119,9 +120,9 @@ impl Factor<'_> {
         any.then_some(opened)
     }
 
-    /// A sum that is there already, times the factors that do not depend on its indices; these
-    /// factors, and how many operations that saves. Not a sum of products: `Σ (x·c)·(x·c)` is
-    /// written beside `Σ x·x` where the latter may overflow.
+    /// An existing sum, times the factors that do not depend on its indices; these factors, and the
+    /// number of operations saved. Not for sums of products: `Σ (x·c)·(x·c)` is written beside `Σ
+    /// x·x` where the latter may overflow.
     pub(super) fn of_known(&mut self, product: &Product) -> Option<(NodeId, Vec<Checked>, f64)> {
         if !product.when.is_empty() {
             return None;
@@ -184,7 +185,7 @@ impl Factor<'_> {
         (sum, left.into_iter().map(checked).collect())
     }
 
-    /// A sum that is asked for under the first conditions, of which it may have lost indices.
+    /// A sum that is needed under the first conditions, some of whose indices it may have lost.
     fn summed_under(
         &mut self,
         when: &[NodeId],
@@ -207,7 +208,7 @@ impl Factor<'_> {
         }
     }
 
-    /// Builds what is only needed under a condition, if there is one.
+    /// Builds a node, lazily if it is needed only under a condition.
     fn lazily(&mut self, conditional: bool, build: impl FnOnce(&mut Self) -> NodeId) -> NodeId {
         let around = self.to.around.len();
         self.to.around.extend(conditional.then_some(Around::Branch));
@@ -227,12 +228,12 @@ impl Factor<'_> {
         self.next(axes, &factors, &when)
     }
 
-    /// Is a factor needed in the sum over the axis?
+    /// Whether the sum over the axis needs a factor.
     fn stays(&self, factor: NodeId, axis: AxisId, conditional: bool) -> bool {
         self.shape(factor).stays(axis, conditional)
     }
 
-    /// The first condition that is asked for in a sum over the axis; those after it are, too.
+    /// The first condition inside of the sum over the axis; those after it are inside, too.
     fn inside_from(&self, when: &[NodeId], axis: AxisId) -> usize {
         when.iter().position(|c| self.free(*c).contains(axis)).unwrap_or(when.len())
     }
@@ -248,7 +249,7 @@ impl Factor<'_> {
         }
         let body = self.lazily(!when.is_empty(), |f| f.multiplied(1.0, factors));
         let body = self.guarded(when, body);
-        // What has just been summed over another index.
+        // The body may be the sum over the previous index.
         if let Some((axes, inner)) = self.inner_sum(body)
             && !axes.contains(axis)
             && self.independent(&axes, &Axes::one(axis))
@@ -258,7 +259,7 @@ impl Factor<'_> {
         self.to.reduce(ReduceOp::Add, Axes::one(axis), body)
     }
 
-    /// The product, those with the smallest domain first; of equals, what is a product already.
+    /// The product, pairs with the smallest domain first; of equals, an existing product.
     fn multiplied(&mut self, constant: f64, mut factors: Vec<NodeId>) -> NodeId {
         while factors.len() > 1 {
             let pairs = (0..factors.len()).flat_map(|j| (0..j).map(move |i| (i, j)));

@@ -1,6 +1,6 @@
-//! For which sizes is a placement worth it? Where the axis of the lanes has only a few indices,
-//! most of them are done one by one or by fewer lanes, and today's loops, which have no blocks and
-//! buffers, are faster.
+//! The sizes for which a placement pays. If the axis of the lanes is short, most of its indices are
+//! left over for narrower lanes or single steps, and plain loops without blocks and buffers are
+//! faster.
 
 use lambada_prim::Scalar;
 
@@ -8,21 +8,21 @@ use super::kept;
 use lambada_graph::placed::{Nest, Placed};
 use lambada_graph::{AxisId, Graph, NodeId, Nominal};
 
-/// How many times the lanes have to fit an axis in blocks, of which what is left over is done one
-/// by one; another one has to fit them once.
+/// The least number of full vectors along a blocked axis, whose remainder runs one by one. Any
+/// other axis needs one.
 const TIMES: i64 = 2;
 
-/// When a placement is worth it.
+/// The sizes for which a placement pays.
 pub(super) enum Enough {
-    /// Whatever the sizes are.
+    /// All sizes.
     Always,
-    /// For no sizes.
+    /// No sizes.
     Never,
-    /// If the node, which is arithmetic on inputs, is not less.
+    /// Sizes for which the node, arithmetic on inputs, is at least the number.
     AtLeast(i64, NodeId),
 }
 
-/// Whether there are indices enough for so many lanes.
+/// Whether the main axis is long enough for the lanes.
 pub(super) fn enough(placed: &Placed, sizes: &Nominal, lanes: u16) -> Enough {
     let graph = &placed.graph;
     let Some(axis) = main_axis(placed, sizes) else { return Enough::Always };
@@ -38,7 +38,7 @@ pub(super) fn enough(placed: &Placed, sizes: &Nominal, lanes: u16) -> Enough {
     Enough::AtLeast(least, extent)
 }
 
-/// The axis of the lanes of what is done most often.
+/// The blocked axis, or else the axis of the lanes in the nest with the largest volume.
 fn main_axis(placed: &Placed, sizes: &Nominal) -> Option<AxisId> {
     let volume = |nest: &Nest| sizes.volume(&placed.graph, &nest.domain());
     let nests = placed.passes.iter().flat_map(|pass| &pass.nests);
@@ -47,7 +47,7 @@ fn main_axis(placed: &Placed, sizes: &Nominal) -> Option<AxisId> {
     placed.block.or(most.and_then(|nest| nest.vector))
 }
 
-/// Whether it is made of inputs that are scalars.
+/// Whether a node is arithmetic on scalar inputs.
 fn is_arithmetic(graph: &Graph, node: NodeId) -> bool {
     let scalar = |k: u32| graph.inputs[k as usize].dims.is_empty();
     graph.lit(node).is_some()

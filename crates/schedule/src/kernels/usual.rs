@@ -1,11 +1,13 @@
-//! Nominal sizes: which of them are those of data, and large?
+//! Nominal sizes: separates the sizes that count data points, which are large, from the sizes
+//! within a point.
 //!
-//! In a posterior the coordinates are *within* the components, and both within the points, as its
-//! loops say: the points are the data. Programs also say it both ways round. Then what more
-//! parameters have is within what fewer have: all parameters of a mixture are about components, and
-//! only one is about points. What contractions sum over and no loop runs over, as the features of a
-//! layer of neurons, is within, too; and what loops do run over, if a parameter has it after
-//! another size that loops run over, as the features of a regression: data are rows of features.
+//! The loops of a posterior run over coordinates *within* components, and over both within points:
+//! the points are the data. Some programs nest the loops both ways. Then the size of more
+//! parameters is within the size of fewer: all parameters of a mixture have components, and only
+//! one has points. A contracted size is within the data, too,
+//! - if no loop runs over it, as the features of a layer of neurons;
+//! - if a parameter has it after another size that loops run over, as the features of a regression,
+//!   because data are rows of features.
 
 use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Var};
 use lambada_prim::{ArrayPrim, Prim};
@@ -14,19 +16,19 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use lambada_graph::cost;
 use lambada_graph::{Affine, Array, AxisId, Graph, Node, NodeId, Nominal};
 
-/// Which sizes of a function are within which others.
+/// Relations between the sizes of a function: which are within which others.
 pub(super) struct Within {
-    /// Something runs over the first one for each index up to the second one.
+    /// `(inner, outer)`: a loop over the first size runs for each index up to the second one.
     pairs: FxHashSet<(Var, Var)>,
-    /// A parameter has the first one after the second.
+    /// `(inner, outer)`: a parameter has the first size after the second one.
     rows: FxHashSet<(Var, Var)>,
-    /// How many parameters have a size.
+    /// Number of parameters that have a size.
     parameters: FxHashMap<Var, usize>,
-    /// What loops run over.
+    /// Sizes that loops run over.
     loops: FxHashSet<Var>,
-    /// What contractions sum over.
+    /// Sizes that contractions sum over.
     summed: FxHashSet<Var>,
-    /// Of an extent that is a size and a constant, or 0 if that is less: the size.
+    /// The size in an extent of the form `size + constant` or `max size constant`.
     of: FxHashMap<Var, Var>,
 }
 
@@ -49,8 +51,8 @@ impl Within {
         let mut types: FxHashMap<Var, &[Atom]> = FxHashMap::default();
         types.extend(function.params.iter().map(|param| (param.var, &param.ty.dims[..])));
         within.block(&function.body, &mut types, &mut Vec::new());
-        // Where contractions sum over each size, as a product of matrices and its reverse do, sums
-        // tell nothing.
+        // If contractions sum over each size, as a matrix product and its reverse do, sums say
+        // nothing about sizes.
         let mut sizes = within.parameters.keys().chain(&within.loops);
         if !sizes.any(|size| within.is_outermost(*size)) {
             within.summed.clear();
@@ -106,12 +108,12 @@ impl Within {
         }
     }
 
-    /// The size that an extent is, but for a constant.
+    /// The size that equals an extent up to a constant.
     fn size(&self, extent: Var) -> Var {
         self.of.get(&extent).copied().unwrap_or(extent)
     }
 
-    /// Is a size that of data?
+    /// Whether a size counts data.
     fn is_outermost(&self, size: Var) -> bool {
         let size = self.size(size);
         let is_summed = self.summed.contains(&size);
@@ -134,7 +136,7 @@ impl Within {
     }
 }
 
-/// Is there more than reads? What transposes an array says nothing of its sizes.
+/// Whether a block does more than reads: a transposition says nothing about its sizes.
 fn computes(block: &Block) -> bool {
     block.stms.iter().any(|stm| match &stm.exp {
         Exp::Op(op) => !matches!(op, Op::Index(..)),
@@ -150,7 +152,7 @@ pub(super) fn usual(graph: &Graph, inputs: &[Var], within: &Within) -> Nominal {
     Nominal::of(sizes.map(|k| (k, if outermost(k) { cost::MANY } else { cost::FEW })))
 }
 
-/// The input that is the number of an axis's indices, but for a constant.
+/// The input that equals the extent of an axis up to a constant.
 fn size(graph: &Graph, axis: AxisId) -> Option<u32> {
     let extent = Affine::extent(graph, axis);
     let mut terms = extent.terms();
@@ -158,7 +160,7 @@ fn size(graph: &Graph, axis: AxisId) -> Option<u32> {
     if terms.next().is_none() { kept(graph, term) } else { None }
 }
 
-/// The input that an extent is.
+/// The input that an extent reads.
 pub(super) fn kept(graph: &Graph, extent: NodeId) -> Option<u32> {
     match graph.node(extent) {
         Node::At(array, _) => match graph.array(*array) {
@@ -181,7 +183,7 @@ pub(super) fn kept(graph: &Graph, extent: NodeId) -> Option<u32> {
 mod tests {
     use super::*;
 
-    /// The sizes of a function's parameters that are those of data, by their names.
+    /// Names of the sizes of a function's parameters that count data.
     fn outermost(text: &str) -> Vec<String> {
         let function = lambada_anf::read(text).unwrap_or_else(|e| panic!("{e:?}"));
         lambada_anf::check(&function).unwrap_or_else(|e| panic!("{e:?}"));
@@ -250,8 +252,8 @@ mod tests {
         assert_eq!(found, ["k", "m", "n"]);
     }
 
-    /// Steps follow one another, and no loop runs over them at once: what is summed in each is
-    /// data.
+    /// Steps are sequential, and no loop runs over them at once: a size that each step sums over
+    /// counts data.
     #[test]
     fn what_each_step_sums_is_not_within_the_steps() {
         let found = outermost(

@@ -1,8 +1,8 @@
-//! P4: nests that share an axis and nothing between its indices, such as those of the components of
-//! a mixture, run together for one index after the other. What they hand on to each other is kept
-//! for one index only, so more of the blocked axis fits a cache.
+//! P4: nests that share an independent axis, such as the components of a mixture, run together, one
+//! index after the other. The buffers between them hold one index only, so more of the blocked axis
+//! fits a cache.
 //!
-//! *Keeps* values: nests change places only where none needs the other.
+//! *Keeps* values: only independent nests change places.
 
 use lambada_prim::{Cost, Prim, ReduceOp};
 use rustc_hash::FxHashMap;
@@ -11,7 +11,7 @@ use lambada_graph::cost::AGAIN;
 use lambada_graph::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 use lambada_graph::{AxisId, Graph, Node, NodeId, Nominal};
 
-/// The placement with nests in groups, where contractions have an axis that nothing mixes.
+/// Groups the nests along the batch axis of the large contractions, if they have one.
 pub(crate) fn grouped(placed: Placed, sizes: &Nominal) -> Placed {
     let axis = batch(&placed.graph, sizes, placed.block);
     axis.and_then(|axis| batched(&placed, axis)).unwrap_or(placed)
@@ -45,8 +45,8 @@ fn contraction(graph: &Graph, node: NodeId) -> Option<[NodeId; 2]> {
     (lacks(a, b) && lacks(b, a)).then_some([*a, *b])
 }
 
-/// The program with the nests of passes over blocks in groups along an axis, if two nests share one
-/// at least.
+/// The placement with the nests of blocked passes grouped along an axis, if that joins two nests at
+/// least.
 pub(crate) fn batched(placed: &Placed, axis: AxisId) -> Option<Placed> {
     if placed.block == Some(axis) {
         return None;
@@ -78,8 +78,8 @@ pub(crate) fn batched(placed: &Placed, axis: AxisId) -> Option<Placed> {
     together.then_some(placed)
 }
 
-/// What is cheap and stored for one group is computed again for the others that read it: then each
-/// holds one index of it.
+/// Recomputes the cheap stored scalars of one group in each other group that reads them, so that
+/// each buffer holds one index only.
 fn repeat(placed: &mut Placed, nests: &mut Vec<(u32, Nest)>) {
     let mut k = 0;
     while k < nests.len() {
@@ -110,7 +110,7 @@ fn repeat(placed: &mut Placed, nests: &mut Vec<(u32, Nest)>) {
                 let reads = readers.flat_map(|(_, nest)| &mut nest.reads);
                 reads.filter(|id| *id == old).for_each(|id| *id = new);
             }
-            // Before all that read it.
+            // Before all of its readers.
             nests.insert(k + 1, (other, again));
             k += 1;
         }
@@ -118,7 +118,7 @@ fn repeat(placed: &mut Placed, nests: &mut Vec<(u32, Nest)>) {
     }
 }
 
-/// Is a scalar of a block stored that takes a few operations on what is not?
+/// Whether an item stores a block-local scalar that takes at most [`AGAIN`] cheap operations.
 fn is_cheap(placed: &Placed, nest: &Nest, item: Item) -> bool {
     let Item::Store(id) = item else { return false };
     let buffer = placed.buffer(id);
@@ -141,7 +141,7 @@ fn is_cheap(placed: &Placed, nest: &Nest, item: Item) -> bool {
     buffer.local && matches!(buffer.content, Content::Node(_)) && operations <= AGAIN
 }
 
-/// Whether it is written and read in one group only.
+/// Whether a buffer is written and read within one group only.
 fn is_single(placed: &Placed, axis: AxisId, id: BufferId) -> bool {
     let buffer = placed.buffer(id);
     let mut groups = Vec::new();
@@ -167,8 +167,8 @@ struct Batch<'a> {
 }
 
 impl Batch<'_> {
-    /// By nest: an odd number for those that run along the axis, so that all that a nest needs has
-    /// a smaller one, or the same for the same index.
+    /// The stage of each nest, odd if the nest runs along the axis. The operands of a nest have a
+    /// smaller stage, or the same one if they belong to the same index.
     fn stages(&self, pass: &Pass) -> Vec<u32> {
         let mut stages: Vec<u32> = Vec::new();
         let mut written: FxHashMap<BufferId, Vec<usize>> = FxHashMap::default();
@@ -194,7 +194,7 @@ impl Batch<'_> {
         stages
     }
 
-    /// Does a nest compute each index of the axis by itself, and finish it?
+    /// Whether a nest computes each index of the axis independently and completely.
     fn is_inside(&self, nest: &Nest) -> bool {
         let kept = |id: &BufferId| self.placed.buffer(*id).axes.contains(&self.axis);
         let own = |item: &Item| {
@@ -208,7 +208,7 @@ impl Batch<'_> {
             && nest.items.iter().all(own)
     }
 
-    /// Whether it is read for the index at which the nest is.
+    /// Whether the nests along the axis read a buffer at their own index only.
     fn is_own(&self, id: BufferId) -> bool {
         let buffer = self.placed.buffer(id);
         matches!(buffer.content, Content::Node(_)) && buffer.axes.contains(&self.axis)

@@ -1,6 +1,6 @@
-//! Sequential loops inside of nests: their states are scalars for each combination of other
-//! indices, so they stand in registers, and the loop is the innermost one. What runs through the
-//! same indices as a loop computes the states again; what does not finds them in a buffer.
+//! Sequential loops inside of nests. Their states are scalars for each combination of the other
+//! indices, so they stand in registers, and the loop is the innermost one. A nest over the indices
+//! of a loop recomputes the states; other nests read them from a buffer.
 
 use std::collections::BTreeSet;
 
@@ -16,13 +16,13 @@ pub(super) struct Current {
     domain: Axes,
     reduced: Axes,
     guarded: bool,
-    /// What has been asked for in a pass: once is enough.
+    /// The scalars visited, each with its pass.
     pub(super) seen: FxHashSet<(NodeId, u32)>,
     /// The loops that its nest runs.
     pub(super) carries: BTreeSet<LoopId>,
 }
 
-/// Do all loops have states that are scalars, none of which needs a reduction of another one?
+/// Whether the states of all loops are scalars, and none is a reduction over states.
 pub(super) fn fit(graph: &Graph) -> bool {
     let all = (0..graph.loops.len() as u32).map(LoopId);
     all.filter(|l| !graph.loop_(*l).carries.is_empty()).all(|l| fits(graph, l))
@@ -54,7 +54,7 @@ fn fits(graph: &Graph, l: LoopId) -> bool {
     reached(graph, nexts).into_iter().all(simple)
 }
 
-/// The graph with each state of a loop as a scalar.
+/// Adds a node for each scalar state of a loop, and for each scalar output.
 pub(super) fn with_states(graph: &Graph) -> Graph {
     if graph.loops.is_empty() {
         return graph.clone();
@@ -68,12 +68,12 @@ pub(super) fn with_states(graph: &Graph) -> Graph {
     to.graph
 }
 
-/// The axes that a loop runs through: those that its state depends on, and its own.
+/// The axes that a loop runs through: its own, and those that its state depends on.
 fn around(graph: &Graph, l: LoopId) -> Axes {
     graph.loop_facts(l).0.union(&Axes::one(graph.loop_(l).axis))
 }
 
-/// The loop of which a scalar is the state at the beginning of an iteration, or after the last one.
+/// The loop of which a scalar is a state, and whether it is the state after the last iteration.
 fn state(graph: &Graph, node: NodeId) -> Option<(LoopId, bool)> {
     let array = graph.read_of(node)?;
     if let Array::Final(l, _) = graph.array(array) {
@@ -83,19 +83,19 @@ fn state(graph: &Graph, node: NodeId) -> Option<(LoopId, bool)> {
 }
 
 impl Placer<'_> {
-    /// Begins a definition; gives the one that is interrupted.
+    /// Begins a definition; returns the interrupted one.
     pub(super) fn begin(&mut self, domain: &Axes, reduced: &Axes, guarded: bool) -> Current {
         let (domain, reduced) = (domain.clone(), reduced.clone());
         let new = Current { domain, reduced, guarded, ..Current::default() };
         std::mem::replace(&mut self.current, new)
     }
 
-    /// Ends a definition; gives the loops that its nest runs.
+    /// Ends a definition; returns the loops that its nest runs.
     pub(super) fn end(&mut self, outer: Current) -> BTreeSet<LoopId> {
         std::mem::replace(&mut self.current, outer).carries
     }
 
-    /// What is done for a state of a loop, and the axes of the nest with those that are reduced.
+    /// The kind, the domain and the reduced axes of the nest that computes a last state.
     pub(super) fn last(&self, node: NodeId) -> Option<(Kind, Axes, Axes)> {
         let (l, true) = state(self.graph, node)? else { return None };
         Some((Kind::Last, around(self.graph, l), Axes::one(self.graph.loop_(l).axis)))
@@ -106,18 +106,18 @@ impl Placer<'_> {
         state(self.graph, node).map(|(l, _)| l)
     }
 
-    /// Is the scalar what a nest computes for itself, because it runs the loop?
+    /// Whether a scalar is a state that the nest computes itself, because it runs the loop.
     pub(super) fn is_carried(&self, node: NodeId) -> bool {
         matches!(state(self.graph, node), Some((l, false)) if self.may_carry(l))
     }
 
-    /// May the nest of the current definition run a loop?
+    /// Whether the nest of the current definition may run a loop.
     fn may_carry(&self, l: LoopId) -> bool {
         let (graph, current) = (self.graph, &self.current);
         let axis = graph.loop_(l).axis;
         let same = |other: &LoopId| graph.loop_(*other).axis == axis;
-        // What is added to for each iteration is complete for a block only if the blocks are what
-        // is reduced.
+        // Elements that each iteration adds to are complete within a block only if the reduction
+        // runs over the blocked axis.
         let registers = current.reduced.is_empty() || current.reduced.contains(axis);
         let added = registers || self.block.is_none_or(|block| current.reduced.contains(block));
         current.domain == around(graph, l)
@@ -127,7 +127,7 @@ impl Placer<'_> {
             && self.block != Some(axis)
     }
 
-    /// The nest of the current definition runs a loop.
+    /// Runs a loop in the nest of the current definition.
     pub(super) fn carry(
         &mut self,
         l: LoopId,
@@ -150,7 +150,7 @@ impl Placer<'_> {
         Some(())
     }
 
-    /// Whether it is the axis of loops that run through other indices, too.
+    /// Whether one of the loops runs over an axis.
     pub(super) fn runs(&self, axis: AxisId, carries: &BTreeSet<LoopId>) -> bool {
         carries.iter().any(|l| self.graph.loop_(*l).axis == axis)
     }

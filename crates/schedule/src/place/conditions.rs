@@ -1,4 +1,4 @@
-//! Which graphs are placed, and in which order their axes run.
+//! Placeable graphs, and the order of their axes.
 
 use super::guards;
 use lambada_graph::{
@@ -6,7 +6,7 @@ use lambada_graph::{
 };
 use rustc_hash::FxHashSet;
 
-/// Whether it is a graph that we place.
+/// Whether a graph can be placed.
 pub fn placeable(graph: &Graph) -> bool {
     let simple = |axis: &lambada_graph::Axis| graph.free(axis.extent).is_empty();
     let guarded = guards(graph);
@@ -29,7 +29,7 @@ pub fn placeable(graph: &Graph) -> bool {
         && is_plain(graph)
 }
 
-/// Do all checks and all extents ask only for what needs no nest? They are there before the nests.
+/// Whether no check and no extent needs a nest: they are computed before the nests.
 fn is_plain(graph: &Graph) -> bool {
     let extents = graph.axes.iter().map(|axis| Part::Node(axis.extent));
     let mut wanted: Vec<Part> = extents.collect();
@@ -56,8 +56,8 @@ fn is_plain(graph: &Graph) -> bool {
     true
 }
 
-/// P6: the axes, those first that are contiguous in most of what is read and written; the blocked
-/// one before all.
+/// P6: the order of the axes: first the blocked one, then by the number of reads and outputs in
+/// which an axis is contiguous.
 pub(super) fn order(graph: &Graph, block: Option<AxisId>, by: Mechanisms) -> Vec<AxisId> {
     let mut score = vec![0i64; graph.axes.len()];
     for node in &graph.nodes {

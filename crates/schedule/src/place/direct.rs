@@ -1,12 +1,12 @@
-//! Results that are computed where they belong. An output that is a definition for all of its
-//! indices, as what a product of matrices sums is, needs no buffer beside that of the definition:
-//! nothing is kept for a block, and nothing copied. Nor does one that is a matrix row by row.
+//! Outputs computed in place. If a definition covers all indices of an output, as the sum of a
+//! matrix product does, its buffer becomes the output: nothing is kept for a block, and nothing
+//! copied. An output that is a matrix row by row shares the buffer of the matrix.
 
 use super::flat::rows_of;
 use lambada_graph::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
 use lambada_graph::{Array, Axes};
 
-/// The placement in which such definitions are the outputs.
+/// Makes the buffers of such definitions the outputs.
 pub(super) fn direct(mut placed: Placed) -> Placed {
     for k in 0..placed.outputs.len() {
         let copy = placed.outputs[k];
@@ -30,7 +30,7 @@ pub(super) fn direct(mut placed: Placed) -> Placed {
     placed
 }
 
-/// The buffer of the matrix that an output is, if it can be the output.
+/// The buffer of the matrix that an output is row by row, if it can be the output.
 fn matrix(placed: &Placed, output: BufferId) -> Option<BufferId> {
     let Content::Array(array) = placed.buffer(output).content else { return None };
     let content = Content::Array(rows_of(&placed.graph, array)?);
@@ -42,7 +42,7 @@ fn matrix(placed: &Placed, output: BufferId) -> Option<BufferId> {
     (fits && !placed.outputs.contains(&own)).then_some(own)
 }
 
-/// The buffer of which an output is a copy, if it can be the output.
+/// The buffer that an output copies, if it can be the output.
 fn defined(placed: &Placed, output: BufferId) -> Option<BufferId> {
     let Content::Array(array) = placed.buffer(output).content else { return None };
     let Array::Map(axes, body) = placed.graph.array(array) else { return None };
@@ -55,14 +55,14 @@ fn defined(placed: &Placed, output: BufferId) -> Option<BufferId> {
         placed.found(stores).into_iter().find(|(content, _)| *content == Content::Node(*body))?;
     let buffer = placed.buffer(own);
     let all = |axes: &[_]| axes.iter().copied().collect::<Axes>();
-    // With another axis in lanes, a copy turns it around.
+    // With another contiguous axis, the copy is a transposition.
     let alike = all(&buffer.axes) == all(axes) && buffer.axes.last() == axes.last();
     let writer = nests().find(|nest| nest.items.iter().any(|item| item.buffer() == own))?;
     let always = writer.guard.is_none() && !buffer.single;
     (alike && always && !buffer.axes.is_empty() && !placed.outputs.contains(&own)).then_some(own)
 }
 
-/// A stored scalar that nobody reads any more.
+/// A stored scalar that has no readers and is no output.
 fn unread(placed: &Placed) -> Option<BufferId> {
     let nests = || placed.passes.iter().flat_map(|pass| &pass.nests);
     let is_read = |id: BufferId| nests().any(|nest| nest.reads.contains(&id));
@@ -73,7 +73,7 @@ fn unread(placed: &Placed) -> Option<BufferId> {
     stored.filter(is_node).find(|id| !is_read(*id) && !placed.outputs.contains(id))
 }
 
-/// Removes a buffer that nobody reads.
+/// Removes a buffer that has no readers.
 fn remove(placed: &mut Placed, id: BufferId) {
     let renumbered = |other: &mut BufferId| other.0 -= u32::from(other.0 > id.0);
     let items = |nest: &mut Nest| {

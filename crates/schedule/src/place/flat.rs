@@ -1,11 +1,10 @@
-//! Results that are matrices row by row, as `for e < n * m => a[e / m, e % m]` is `a`: both are the
-//! same memory.
+//! Results that are matrices row by row: `for e < n * m => a[e / m, e % m]` has the memory of `a`.
 
 use lambada_prim::Prim;
 
 use lambada_graph::{ArrayId, Graph, Node, NodeId};
 
-/// The matrix that has the same elements in the same order, if it is evident.
+/// The matrix with the same elements in the same order, if evident.
 pub(crate) fn rows_of(graph: &Graph, array: ArrayId) -> Option<ArrayId> {
     let (&[axis], body) = graph.elements(array)? else { return None };
     let Node::At(matrix, index) = graph.node(body) else { return None };
@@ -23,7 +22,7 @@ pub(crate) fn rows_of(graph: &Graph, array: ArrayId) -> Option<ArrayId> {
     (split && is_product(graph, extent(axis), [extent(row), size])).then_some(*matrix)
 }
 
-/// Is a size the product of others, which are those of a matrix that there is?
+/// Whether a size is the product of two others, the sizes of an existing matrix.
 fn is_product(graph: &Graph, size: NodeId, [a, b]: [NodeId; 2]) -> bool {
     if let Some((Prim::MulInt, args)) = graph.operation(size) {
         return args == [a, b] || args == [b, a];

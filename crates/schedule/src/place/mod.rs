@@ -1,12 +1,13 @@
-//! P5: a graph  becomes  a placed program, from its outputs on.
+//! P5: a graph becomes a placed program, from its outputs on.
 //!
-//! What is costly, reduced, or needed for fewer indices than its user has gets a nest and a buffer
-//! of its own; all else is written out where it is needed. A definition belongs to the pass over
-//! the blocked axis that [`crate::phases`] gives it, so what is written and read in one pass is
-//! kept for one block only.
+//! A definition gets a nest and a buffer of its own if it is costly, reduced, or needed for fewer
+//! indices than its user has; any other is inlined into its users. It belongs to the pass over the
+//! blocked axis that [`crate::phases`] assigns, so a value written and read in one pass is kept for
+//! one block only.
 //!
-//! *Assumes* a graph whose sequential loops have scalars as states, and with extents that depend on no index; [`place`] gives nothing for others. *Keeps* values up to the order
-//! of sums. What the program computes only in a branch is computed always, if it is cheap; else
+//! *Assumes* a graph whose sequential loops have scalar states, and whose extents depend on no
+//! index; [`place`] gives nothing for others. *Keeps* values up to the order of sums. Scalars that
+//! the program computes only in a branch are computed always; a reduction there needs a guard, else
 //! there is no placement.
 
 use std::collections::BTreeSet;
@@ -43,9 +44,9 @@ use carries::Current;
 use conditions::order;
 use direct::direct;
 
-/// How often a scalar may be computed anew, on average of all, in the nests of a placement. One
-/// that exceeds it would cost more than the program as it is, and finding that out would take
-/// quadratic time: each of many nests would be expanded down to the inputs.
+/// The most recomputations of a scalar in the nests of a placement, on average. A placement beyond
+/// that would cost more than the program as it is, and finding out would take quadratic time,
+/// because each of many nests would be expanded down to the inputs.
 const EXPANDED: usize = 64;
 
 /// An axis in blocks.
@@ -53,25 +54,25 @@ const EXPANDED: usize = 64;
 pub struct Blocks {
     /// The axis.
     pub axis: AxisId,
-    /// Where do lanes run?
+    /// The axis of the lanes.
     pub lanes: Along,
 }
 
-/// Where lanes run in the nests of a block.
+/// The axis of the lanes in the nests of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Along {
-    /// Along the axis that is in blocks: what a block keeps has it innermost.
+    /// The blocked axis, which is innermost in the buffers of a block.
     Block,
-    /// Along the axes of rows: what a block keeps is laid out as it is elsewhere.
+    /// The axes of rows; the buffers of a block have the same layout as others.
     Rows,
 }
 
-/// The placement with the given axis in blocks, if there is one.
+/// The placement with these axes in blocks, if it exists.
 pub fn place(graph: &Graph, block: Option<Blocks>, sizes: &Nominal) -> Option<Placed> {
     place_by(Mechanisms::ALL, graph, block, sizes)
 }
 
-/// The same by some mechanisms.
+/// [`place`], with the enabled mechanisms only.
 pub(crate) fn place_by(
     by: Mechanisms,
     graph: &Graph,
@@ -122,22 +123,22 @@ struct Definition {
     pass: u32,
     /// The axes of its nest.
     domain: Axes,
-    /// Those of them that are reduced.
+    /// The reduced ones among them.
     reduced: Axes,
-    /// What it reads.
+    /// The definitions that it reads.
     needs: BTreeSet<usize>,
-    /// The passes in which it is read.
+    /// The passes that read it.
     readers: BTreeSet<u32>,
     kind: Kind,
-    /// It is asked for only where the condition holds, or where it does not.
+    /// The definition is needed only where the condition has this value.
     guard: Option<(NodeId, bool)>,
     /// The loops that its nest runs.
     carries: BTreeSet<LoopId>,
-    /// The axes that its nest writes out.
+    /// The axes that its nest unrolls.
     whole: Axes,
 }
 
-/// What the nest of a definition does.
+/// The action of the nest of a definition.
 #[derive(Clone, PartialEq)]
 enum Kind {
     Store,
@@ -145,30 +146,31 @@ enum Kind {
     List,
     /// The state of a loop after its last iteration.
     Last,
-    /// The array, the first elements, and terms with their axes and what they read.
+    /// Terms added to an array after its first elements: the axes, the number and the operands of
+    /// each.
     Scatter(Vec<(Vec<AxisId>, u32, BTreeSet<usize>)>),
 }
 
 struct Placer<'a> {
     graph: &'a Graph,
     block: Option<AxisId>,
-    /// The same axis, if lanes run along it.
+    /// The blocked axis, if lanes run along it.
     across: Option<AxisId>,
     phases: Option<Phases<'a>>,
     sizes: &'a Nominal,
     guards: FxHashMap<NodeId, (NodeId, bool)>,
     definitions: Vec<Definition>,
     known: FxHashMap<(Content, u32), usize>,
-    /// The scalars whose definitions are being made.
+    /// The scalars whose definitions are in progress.
     open: FxHashSet<(NodeId, u32)>,
     order: Vec<AxisId>,
     current: Current,
-    /// What is compared with its own extremum: it is computed once, so that it is equal to it
-    /// somewhere.
+    /// Scalars that are compared with their own extremum. Each is computed once, so that it equals
+    /// the extremum somewhere.
     compared: FxHashSet<NodeId>,
-    /// How many cheap operations are done again rather than stored.
+    /// The most cheap operations that are recomputed rather than stored.
     again: usize,
-    /// How many more scalars may be written out, by [`EXPANDED`].
+    /// The number of scalars that may still be inlined, by [`EXPANDED`].
     left: usize,
 }
 
@@ -198,7 +200,7 @@ impl Placer<'_> {
         if let Some(known) = self.known.get(&(content, pass)) {
             return Some(*known);
         }
-        // A state that needs what is stored of itself has no nest of its own.
+        // A state that depends on its own stored value has no nest of its own.
         if !self.open.insert((node, pass)) {
             return None;
         }
@@ -326,7 +328,7 @@ impl Placer<'_> {
         Some(self.add(definition))
     }
 
-    /// The last pass before one over blocks.
+    /// The unblocked pass that a blocked one follows; of an unblocked pass, itself.
     fn before(&self, pass: u32) -> u32 {
         pass - pass % 2
     }
@@ -340,7 +342,8 @@ impl Placer<'_> {
         needs.insert(known);
     }
 
-    /// What a nest of its own adds is computed before, in lanes.
+    /// Visits an operand of a term that has a nest of its own: a costly operand is computed before,
+    /// in lanes.
     fn wanted(
         &mut self,
         node: NodeId,
@@ -357,8 +360,8 @@ impl Placer<'_> {
         self.visit(node, pass, domain, needs)
     }
 
-    /// How many cheap operations lead from what is stored to a scalar; counted until there are
-    /// more than are done again, because the operands of a sum may be sums themselves to any depth.
+    /// The number of cheap operations between a scalar and stored values, counted up to one more
+    /// than the limit, because the operands of a sum may be sums to any depth.
     fn cone(&self, node: NodeId) -> usize {
         self.cone_within(node, cost::AGAIN + 1)
     }
@@ -375,9 +378,9 @@ impl Placer<'_> {
         }
     }
 
-    /// How many cheap operations lead to a scalar of a pass from what is stored for that pass in
-    /// any case: what earlier ones give that is costly, and what is the same for all indices. It is
-    /// looked no deeper than is worth it.
+    /// The number of cheap operations between a scalar and the values that its pass has stored
+    /// anyway: costly results of earlier passes, and values that are equal for all indices. The
+    /// search stops at the limit.
     fn again(&mut self, node: NodeId, own: u32, depth: usize) -> usize {
         let many = self.again + 1;
         let graph = self.graph;
@@ -393,7 +396,8 @@ impl Placer<'_> {
         }
     }
 
-    /// A scalar is wanted in a pass, for indices of a domain.
+    /// Makes a scalar available in a pass, for the indices of a domain: as a definition of its own,
+    /// or inline.
     fn visit(
         &mut self,
         node: NodeId,
@@ -455,7 +459,7 @@ impl Placer<'_> {
         }
     }
 
-    /// Whether it is little arithmetic on indices.
+    /// Whether a scalar is cheap arithmetic on indices.
     fn is_index(&self, node: NodeId) -> bool {
         let plain = |n: &NodeId| match self.graph.node(*n) {
             Node::Lit(_) | Node::Index(_) => true,
@@ -476,16 +480,16 @@ impl Placer<'_> {
         self.sizes.volume(self.graph, axes)
     }
 
-    /// Whether it steps through memory along the blocked axis.
+    /// Whether a read steps through memory along the blocked axis.
     fn is_strided(&self, index: &[NodeId]) -> bool {
         let Some(block) = self.across else { return false };
         let inner = index.split_last().map_or(&[][..], |(_, inner)| inner);
         inner.iter().any(|i| self.graph.free(*i).contains(block))
     }
 
-    /// Is it read in rows of the blocked axis that do not follow one another, and so often that a
-    /// copy is worth it, whose vectors are aligned and of which a block fits a cache wherever the
-    /// rows are?
+    /// Whether a read takes rows of the blocked axis that are not contiguous with each other, and
+    /// so often that a copy pays: its vectors are aligned, and a block of it fits a cache wherever
+    /// the rows are.
     fn is_packed(&self, index: &[NodeId], free: &Axes, domain: &Axes) -> bool {
         let Some(block) = self.across else { return false };
         free.len() > 1
@@ -528,7 +532,7 @@ impl Placer<'_> {
     }
 }
 
-/// The operations whose results are compared with the extremum of all of them.
+/// The operations whose results are compared with their own extremum.
 fn compared(graph: &Graph) -> FxHashSet<NodeId> {
     let computed =
         |node: &NodeId| graph.operation(*node).is_some() || graph.choice(*node).is_some();
@@ -546,7 +550,7 @@ fn compared(graph: &Graph) -> FxHashSet<NodeId> {
     found.filter(computed).collect()
 }
 
-/// Whether it is done again rather than stored.
+/// Whether an operation is recomputed rather than stored.
 pub(crate) fn is_cheap(op: Prim) -> bool {
     op.cost() == Cost::Cheap
 }

@@ -1,5 +1,5 @@
-//! The buffers of definitions, and their nests: those of one pass with equal domains are one, if
-//! what one of them needs does not stand between.
+//! The buffers of definitions, and their nests. Definitions of one pass with equal domains share a
+//! nest, unless an operand of one lies between.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,11 +9,11 @@ use lambada_graph::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed}
 use lambada_graph::{Array, Axes, AxisId, LoopId, Node, NodeId, Term, is_safe, runs_along, slides};
 use rustc_hash::FxHashMap;
 
-/// How many vectors at once go through the iterations of a loop.
+/// The number of vectors that run the iterations of a sequential loop together.
 const TOGETHER: u8 = 4;
 
 impl Placer<'_> {
-    /// The program, once everything has been asked for.
+    /// The program, once all definitions exist.
     pub(super) fn finish(self, outputs: &[usize]) -> Placed {
         let buffers = self.definitions.iter().map(|d| self.buffer_of(d)).collect();
         let passes = self.by_pass().into_iter().map(|(pass, own)| self.nests(pass, &own));
@@ -64,13 +64,13 @@ impl Placer<'_> {
         Buffer { content: definition.content, axes, local, single: false }
     }
 
-    /// Axes as a buffer has them: the first in the order is contiguous.
+    /// The axes in the layout of a buffer: the first one in the order is contiguous.
     fn layout(&self, axes: &Axes) -> Vec<AxisId> {
         self.order.iter().rev().copied().filter(|axis| axes.contains(*axis)).collect()
     }
 
-    /// By pass, the definitions that have nests there, in order. An array that is added to in a
-    /// pass over blocks begins before it.
+    /// The definitions with nests in each pass, in order. An array that a blocked pass adds to
+    /// begins in the pass before.
     fn by_pass(&self) -> BTreeMap<u32, Vec<usize>> {
         let mut passes: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (k, definition) in self.definitions.iter().enumerate() {
@@ -84,7 +84,7 @@ impl Placer<'_> {
         passes
     }
 
-    /// The nests of a pass, of the definitions that have some there.
+    /// The nests of a pass.
     fn nests(&self, pass: u32, own: &[usize]) -> Pass {
         let mut all: Vec<Built> = Vec::new();
         let mut placed: FxHashMap<usize, usize> = FxHashMap::default();
@@ -118,7 +118,7 @@ impl Placer<'_> {
         }
     }
 
-    /// The first nest that may be the one of a definition, or of a term, that needs others.
+    /// The first nest that may take a definition or a term with these operands.
     fn first(
         &self,
         domain: &Axes,
@@ -137,9 +137,9 @@ impl Placer<'_> {
         needs.iter().filter_map(joins).max().unwrap_or(0)
     }
 
-    /// The nests of an array that is added to: the first elements before the pass over blocks, then
-    /// each term, those in lanes with others that have the same indices. In a pass over blocks each
-    /// term has a nest of its own, as others may run together in groups.
+    /// The nests of an array with additions: the first elements before the blocked pass, then each
+    /// term. Terms in lanes share a nest with others that have the same axes. In a blocked pass
+    /// each term has a nest of its own, because nests may run together in groups.
     fn scattered(
         &self,
         k: usize,
@@ -165,7 +165,7 @@ impl Placer<'_> {
             all.push(built);
             last = Some(all.len() - 1);
         }
-        // The first elements are there before anything is added to them.
+        // Additions come after the first elements.
         let begin = last.map_or(0, |at| at + 1);
         for (over, term, needs) in terms {
             let axes: Axes = over.iter().copied().collect();
@@ -211,8 +211,8 @@ impl Placer<'_> {
         });
         let reads = built.needs.into_iter().map(|k| BufferId(k as u32)).collect();
         let carries: Vec<LoopId> = built.carries.iter().copied().collect();
-        // One state after the other waits for the one before; those of several vectors do not wait
-        // for each other.
+        // Each state waits for the one before; the states of several vectors do not wait for each
+        // other.
         let apart = vector.filter(|_| !carries.is_empty()).map(|axis| (axis, TOGETHER));
         Nest {
             axes,
@@ -228,14 +228,14 @@ impl Placer<'_> {
         }
     }
 
-    /// The axis along which a term is added to elements one after the other.
+    /// The axis along which a term adds to consecutive elements.
     fn lane_of_term(&self, id: BufferId, k: u32) -> Option<AxisId> {
         let Content::Array(array) = self.definitions[id.0 as usize].content else { return None };
         let Array::Scatter(_, terms) = self.graph.array(array) else { return None };
         self.lane_of(&terms[k as usize])
     }
 
-    /// The same of a term.
+    /// [`Self::lane_of_term`] of a term.
     pub(super) fn lane_of(&self, term: &Term) -> Option<AxisId> {
         let over: Axes = term.over.iter().copied().collect();
         let along = |axis: &AxisId| {
@@ -245,13 +245,13 @@ impl Placer<'_> {
         over.iter().find(|axis| along(axis) && self.is_long(*axis))
     }
 
-    /// Whether it has perhaps enough indices for lanes.
+    /// Whether an axis may be long enough for lanes.
     fn is_long(&self, axis: AxisId) -> bool {
         let extent = self.graph.lit(self.graph.axis(axis).extent);
         extent.is_none_or(|extent| extent.int() >= cost::SHORT)
     }
 
-    /// Is it something that lanes cannot do: an access that may be out of range?
+    /// Whether lanes cannot compute a scalar, because it reads an array perhaps out of range.
     fn is_scalar(&self, content: Content) -> bool {
         let Content::Node(node) = content else { return false };
         match self.graph.node(node) {
@@ -274,7 +274,7 @@ struct Built {
     needs: BTreeSet<usize>,
     items: Vec<Item>,
     alone: bool,
-    /// The axis of the lanes that add to elements one after the other.
+    /// The axis of lanes that add to consecutive elements.
     lane: Option<AxisId>,
     guard: Option<(NodeId, bool)>,
     carries: BTreeSet<LoopId>,
@@ -306,7 +306,7 @@ impl Built {
             && (self.reduced.is_empty() || reduced.is_empty() || self.reduced == *reduced)
     }
 
-    /// Whether it takes a term that lanes along an axis add.
+    /// Whether the nest accepts a term that lanes along an axis add.
     fn adds(&self, over: &Axes, lane: Option<AxisId>) -> bool {
         !self.alone
             && self.guard.is_none()

@@ -1,7 +1,6 @@
-//! Axes of few indices that a nest writes out: each copy of its body has an index that is known, so
-//! what compares it with constants is decided, and of the elements of a literal each is computed
-//! for its own index only. So the entries of a small matrix for each index of a long axis are one
-//! nest along that axis.
+//! Short axes that a nest unrolls. Each copy of the body has a constant index, so comparisons with
+//! constants are decided, and each element of a literal is computed for its own index only. So the
+//! entries of a small matrix for each index of a long axis are one nest along that axis.
 
 use lambada_prim::Prim;
 use rustc_hash::FxHashSet;
@@ -9,13 +8,13 @@ use rustc_hash::FxHashSet;
 use lambada_graph::placed::WHOLE;
 use lambada_graph::{Axes, AxisId, Graph, NodeId, Part};
 
-/// An axis of more indices has a loop.
+/// The largest extent of an unrolled axis.
 const INDICES: i64 = 32;
-/// How many copies of the body there are at most.
+/// The most copies of the body.
 const COPIES: i64 = 64;
-/// How many operations all copies together have.
+/// The most operations of all copies together.
 const OPERATIONS: i64 = 4096;
-/// Those of the axes of an array that the nest which stores its elements writes out.
+/// The axes of an array that the nest storing its elements unrolls.
 pub(super) fn whole(graph: &Graph, axes: &[AxisId], body: NodeId, block: Option<AxisId>) -> Axes {
     let none = Axes::default();
     let few = |axis: &AxisId| Some(*axis) != block && indices(graph, *axis).is_some();
@@ -37,7 +36,7 @@ pub(super) fn whole(graph: &Graph, axes: &[AxisId], body: NodeId, block: Option<
         }
     }
     let whole: Axes = whole.into_iter().collect();
-    // What is left is what lanes are along.
+    // Lanes need one axis that is not unrolled.
     if axes.iter().all(|axis| whole.contains(*axis)) {
         return none;
     }
@@ -48,7 +47,7 @@ pub(super) fn whole(graph: &Graph, axes: &[AxisId], body: NodeId, block: Option<
     if operations.iter().map(times).sum::<i64>() > OPERATIONS { none } else { whole }
 }
 
-/// How many indices an axis has, if they are few.
+/// The extent of an axis, if it is small.
 fn indices(graph: &Graph, axis: AxisId) -> Option<i64> {
     let extent = graph.lit(graph.axis(axis).extent)?.int();
     (2..=INDICES).contains(&extent).then_some(extent)
@@ -59,7 +58,7 @@ fn is_comparison(graph: &Graph, node: NodeId) -> bool {
     matches!(op, Some(Prim::EqInt | Prim::NeInt | Prim::LtInt | Prim::LeInt))
 }
 
-/// What a scalar is computed from, but for reductions and what arrays hold.
+/// The scalars that a scalar is computed from, but for those inside of reductions and arrays.
 fn operations(graph: &Graph, node: NodeId) -> FxHashSet<NodeId> {
     let (mut found, mut open) = (FxHashSet::default(), vec![node]);
     while let Some(node) = open.pop() {

@@ -1,10 +1,10 @@
-//! Sequential loops. What is asked of their state in other loops over their axis is read from a
-//! tape.
+//! Sequential loops. Other loops over the same axis read the states from a tape.
 
 use super::*;
 
 impl Restorer<'_> {
-    /// The state in the iteration that is being written, if it is the loop's own.
+    /// The state in the iteration that is being written, if the innermost loop over the axis is
+    /// `l`.
     pub(super) fn state(&self, l: LoopId, k: u32) -> Option<Atom> {
         let axis = self.graph.loop_(l).axis;
         let inner = self.levels.iter().rev().find(|level| level.index(axis).is_some())?;
@@ -25,7 +25,7 @@ impl Restorer<'_> {
         })
     }
 
-    /// The state at the beginning of an iteration, in another loop.
+    /// The state at the beginning of an iteration, read from a tape in another loop.
     pub(super) fn taped(&mut self, id: ArrayId, l: LoopId, k: u32) -> Atom {
         let home = self.home_of_loop(l);
         let known = self.known(home, |level| level.tapes.get(&l).cloned());
@@ -46,7 +46,7 @@ impl Restorer<'_> {
         self.home(free, *lazy)
     }
 
-    /// Runs a loop: its last states, and if asked for all states, as arrays.
+    /// Writes a loop; returns its last states, and with `tapes` all states, as arrays.
     fn run(&mut self, l: LoopId, tapes: bool) -> (Vec<Atom>, Vec<Atom>) {
         let known = self.graph.loop_(l);
         let extent = self.node(self.graph.axis(known.axis).extent);

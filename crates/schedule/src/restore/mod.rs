@@ -1,11 +1,12 @@
-//! The trivial placement: graph  becomes  Γ ⊢ statements.
+//! The trivial placement: graph becomes Γ ⊢ statements.
 //!
 //! A scalar is computed in the loops over the axes that it depends on, as far out as these allow,
-//! and in a branch if the program has computed it only there; an array that is read at other places
-//! than it is written is stored. Each output has nests of its own.
+//! and in a branch if the program computed it only there. Arrays are stored. Each output has nests
+//! of its own.
 //!
-//! *Gives* statements whose accesses may lack evidence: see [`mod@crate::clamp`]. *Keeps* values and failures, and up to a constant factor the number of
-//! operations. It is the proof that nothing is lost in a graph.
+//! *Gives* statements whose accesses may lack evidence: see [`mod@crate::clamp`]. *Keeps* values
+//! and failures, and the number of operations up to a constant factor. It proves that a graph loses
+//! nothing.
 
 use lambada_anf::{
     Atom, Block, Exp, LoopKind, NAMELESS, Names, Nest, Op, Out, Param, Stm, Ty, Var,
@@ -18,7 +19,7 @@ use lambada_graph::{Array, ArrayId, Axes, AxisId, Effect, Graph, LoopId, Node, N
 
 mod loops;
 
-/// The statements of a graph, and an atom for each output. The inputs are those variables.
+/// The statements of a graph with these variables as inputs, and an atom for each output.
 pub fn restore(names: &mut Names, graph: &Graph, inputs: &[Var]) -> (Vec<Stm>, Vec<Atom>) {
     let mut restorer = Restorer { names, graph, inputs, levels: vec![Level::new(Around::Nothing)] };
     restorer.effects(&graph.effects);
@@ -33,7 +34,7 @@ pub fn restore(names: &mut Names, graph: &Graph, inputs: &[Var]) -> (Vec<Stm>, V
     (restorer.pop().stms, outputs)
 }
 
-/// What a block that is being written belongs to.
+/// The construct whose block is being written.
 enum Around {
     Nothing,
     /// A loop over an axis.
@@ -43,7 +44,7 @@ enum Around {
     Branch,
 }
 
-/// A block that is being written, with what has been computed in it.
+/// A block that is being written, with the definitions computed in it.
 struct Level {
     around: Around,
     stms: Vec<Stm>,
@@ -51,7 +52,7 @@ struct Level {
     arrays: FxHashMap<ArrayId, Atom>,
     /// The last states of loops.
     finals: FxHashMap<LoopId, Vec<Atom>>,
-    /// All states of loops, as arrays over their axes.
+    /// The tapes of loops: all states, as arrays over the axis.
     tapes: FxHashMap<LoopId, Vec<Atom>>,
 }
 
@@ -115,7 +116,7 @@ impl Restorer<'_> {
         (Block { stms: self.pop().stms, results }, more)
     }
 
-    /// `for axis`, unless a loop over it is the block already; its extent has been computed.
+    /// Writes `for axis`; the extent has been computed.
     fn for_(
         &mut self,
         axis: AxisId,
@@ -129,17 +130,17 @@ impl Restorer<'_> {
         self.push(Stm::new(binds, Nest::For { index, extent, outs, body }));
     }
 
-    /// The block in which something is computed that depends on these axes.
+    /// The block in which to compute a definition with these free axes.
     fn home(&self, free: &Axes, lazy: bool) -> usize {
         let binds = |level: &Level| {
             let branch = lazy && matches!(level.around, Around::Branch);
             branch || free.iter().any(|axis| level.index(axis).is_some())
         };
-        // An axis that is bound twice is meant as the inner one; the outer one is further out.
+        // If two loops bind an axis, the inner one is meant.
         self.levels.iter().rposition(binds).unwrap_or(0)
     }
 
-    /// Writes something in one of the blocks.
+    /// Writes into an outer block.
     fn at<T>(&mut self, home: usize, write: impl FnOnce(&mut Self) -> T) -> T {
         let inner = self.levels.split_off(home + 1);
         let result = stack::deeper(|| write(self));
@@ -243,7 +244,7 @@ impl Restorer<'_> {
         Ty { elem: self.graph.array_facts(array).elem.into(), dims: self.dims(array) }
     }
 
-    /// An array; of one of rank 0, the scalar.
+    /// An array, or its scalar at rank 0.
     fn array(&mut self, id: ArrayId) -> Atom {
         let graph = self.graph;
         match graph.array(id) {

@@ -1,4 +1,4 @@
-//! Which loops run over one axis.
+//! Loops that share an axis.
 
 use lambada_anf::read;
 
@@ -11,7 +11,7 @@ fn graph(text: &str) -> Graph {
     whole(&f).expect("one region").graph
 }
 
-/// A loop and the one that reads what it has written: the exponential is one definition.
+/// A loop and its reader: the exponential is one definition.
 #[test]
 fn a_loop_and_its_reverse_share_their_axis() {
     let graph = graph(

@@ -1,5 +1,5 @@
-//! Sequential loops inside of nests: states in registers, states that others read, and what each
-//! iteration adds to.
+//! Sequential loops inside of nests: states in registers, states with other readers, and additions
+//! in each iteration.
 
 use super::placed::{SIZES, agrees, int, placements, reals};
 use crate::tests::agree;
@@ -67,9 +67,8 @@ fn a_power_is_in_registers() {
     assert!(states.is_empty(), "{blocked}");
 }
 
-/// A linear recurrence for each row: two states, of which one is asked for at the end and one in
-/// each iteration; what they need of the columns is a sum that depends on no state; and a product
-/// with the states as one factor.
+/// A linear recurrence for each row: two states, one needed at the end and one in each iteration; a
+/// sum over columns that depends on no state; and a product with a state as one factor.
 #[test]
 fn recurrences_are_placed() {
     let graph = read(
@@ -187,8 +186,8 @@ fn the_nearest_point_is_placed() {
     }
 }
 
-/// Neighbors of what is given and of what has been computed: those at the ends are out of range,
-/// and not asked for.
+/// Neighbors of inputs and of computed elements: those beyond the ends are out of range, and not
+/// needed.
 #[test]
 fn neighbors_are_read_in_lanes() {
     let graph = graph::read(
@@ -266,8 +265,8 @@ graph (n : int, m : int, p : int, x : [n]real, y : [m]real, a : [m]real, b : [p]
     graph.in_place = 2;
     let once = placed::print(&placements(&graph)[0]);
     assert!(!once.contains("copy"), "{once}");
-    // What lanes add to the rows stands in one nest, what one index after the other adds in nests
-    // of its own.
+    // One nest has the additions in lanes; additions of one index after the other have nests of
+    // their own.
     assert!(once.contains("lanes j"), "{once}");
     for n in [0, 1, 9] {
         for m in SIZES {

@@ -1,5 +1,4 @@
-//! Sums of products: what they cost before and after, and that captured and shared indices stay
-//! right.
+//! Sums of products: their cost before and after, and that captured and shared indices stay right.
 
 use lambada_prim::{Data, Scalar, Tensor};
 use lambada_testkit::Random;
@@ -24,7 +23,7 @@ fn arguments(graph: &Graph, sizes: &[i64], shapes: &[&[usize]]) -> Vec<Tensor> {
     args
 }
 
-/// How many operations on reals a graph takes, as it is and factored; both give the same.
+/// The numbers of operations on reals of a graph, as it is and factored; both give the same.
 fn operations(text: &str, sizes: &[i64], shapes: &[&[usize]]) -> (u64, u64) {
     let before = graph::read(text).unwrap();
     graph::check(&before).unwrap();
@@ -139,7 +138,7 @@ graph (n : int, d : int, q : [d][d]real, x : [n][d]real, w : [d]real) {
     assert!(after <= before, "{after} of {before}");
 }
 
-/// What is promised to users: a factor that may be infinite stays.
+/// A factor that may be infinite stays, as users are promised.
 #[test]
 fn a_factor_that_may_be_infinite_stays() {
     let text = "
@@ -199,7 +198,7 @@ graph (n : int, d : int, e : int, q : [d][{size}]real, w : [n][d]real, s : [n][d
         assert!(crate::placeable(&graph), "{}", graph::print(&graph));
         graph::print(&graph)
     };
-    // All but the first row: computed with what else is summed over the points.
+    // All but the first row: computed with the other sums over the points.
     let text = prepared("lt_int m, j", "d");
     let sum =
         |text: &str| text.lines().find(|line| line.contains("reduce add [i]")).map(String::from);

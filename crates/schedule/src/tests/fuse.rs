@@ -1,5 +1,5 @@
-//! Nests of which one reads neighbors that another stores: which become one, in which direction,
-//! what is in registers, and that values stay what they are.
+//! Nests that read neighbors which another nest stores: fusion, direction, registers, and equal
+//! values.
 
 use lambada_prim::Tensor;
 
@@ -21,7 +21,7 @@ fn fused_nests(graph: &Graph) -> Placed {
     fused(&placed, Runs::Often).unwrap_or(placed)
 }
 
-/// By nest: its direction, and what it does.
+/// By nest: its direction, and the number of its items.
 fn nests(placed: &Placed) -> Vec<(Option<Direction>, usize)> {
     let all = placed.passes.iter().flat_map(|pass| &pass.nests);
     all.map(|nest| (nest.direction, nest.items.len())).collect()
@@ -91,8 +91,8 @@ fn who_reads_on_both_sides_or_far_away_waits() {
     check(&[&[-9], &[9]], &[(None, 1), (None, 1), (None, 1)], 0);
 }
 
-/// Lanes beyond the last index hold other neighbors than the last one has, so what is read at an
-/// index that depends on neighbors waits.
+/// Lanes beyond the last index hold other neighbors than the last one has, so a read at an index
+/// that depends on neighbors waits for a later nest.
 #[test]
 fn an_index_depends_on_no_register() {
     let graph = read(
@@ -135,7 +135,7 @@ fn what_threads_share_stays_apart() {
     assert!(fused(&placed, Runs::Often).is_some());
 }
 
-/// Rows, each by itself; what lies in another row is in memory.
+/// Rows, each by itself; elements of another row are in memory.
 #[test]
 fn rows_are_fused() {
     let text = |row: &str| {

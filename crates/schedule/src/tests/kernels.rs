@@ -1,5 +1,5 @@
-//! What becomes of a step of a recurrence: one nest, with lanes for few indices, that reads and
-//! adds without asking whether it may.
+//! The kernel for a step of a recurrence: one nest, with lanes for few indices, that reads and adds
+//! without conditions.
 
 use lambada_anf::{Function, Kernel, check, read};
 use lambada_emit::{Outputs, emit, explained};
@@ -62,7 +62,7 @@ fn loops(kernel: &Kernel) -> String {
     lambada_loops::print(&code)
 }
 
-/// How many outputs it has that are not added.
+/// The number of outputs other than accumulators.
 fn given(kernel: &Kernel) -> usize {
     kernel.placed.graph.outputs.len() - kernel.added.len() - usize::from(kernel.checked)
 }
@@ -80,16 +80,16 @@ fn a_step_is_one_nest() {
     let kernel = only_step();
     assert_eq!((given(&kernel), kernel.added.len()), (1, 1));
     let code = loops(&kernel);
-    // Eight lanes, and those that are left.
+    // Eight lanes, and the remainder.
     assert_eq!(code.matches("for j in").count(), 2, "{code}");
     assert!(code.contains("of 8]") && !code.contains("real x 4"), "{code}");
-    // Nothing is in a buffer in between: what is added has been computed for the result.
+    // Nothing is in a buffer in between: the additions use the values computed for the result.
     assert_eq!(code.matches("exp(").count(), 2, "{code}");
     assert!(!code.contains("alloc"), "{code}");
 }
 
-/// Statements between which one accumulator is made, added to and frozen, and another one is only
-/// added to: no run has a part of that.
+/// Statements that make one accumulator, add to it and freeze it, between additions to another one:
+/// no run has a part of that.
 #[test]
 fn an_accumulator_is_all_in_a_run_or_outside_of_it() {
     let text = "
@@ -136,7 +136,7 @@ f [n] (x : [n]real) (y : [n]real) {
     }
 }
 
-/// `b + j` is in range for all `j`: the program has checked that before.
+/// `b + j` is in range for all `j`, as the program has checked before.
 #[test]
 fn indices_that_stay_in_range_are_not_asked_about() {
     let code = loops(&only_step());
@@ -179,8 +179,8 @@ f [n] [m] (x : [n]real) (y : [m][n]real) (at : [n]int) {
     assert_eq!(given(&only(text)), 1);
 }
 
-/// What is asked of an axis that has an index is known, and a result is computed where it belongs,
-/// from rows that are copied once for many.
+/// Conditions on an axis that has an index are decided, and a result is computed where it belongs,
+/// from rows that are copied once for many reads.
 #[test]
 fn a_product_of_matrices_is_its_result() {
     let text = "
@@ -243,8 +243,8 @@ f [n] [m] (x : [n][m]real) {
     assert!(nests.into_iter().any(|nest| nest.guard.is_some()));
 }
 
-/// What is added at `i + 1` by each `i` of a loop that adds to an accumulator from outside, too:
-/// the neighbor reads it, in lanes.
+/// An addition at `i + 1` in a loop over `i` that adds to an outer accumulator, too: the neighbor
+/// reads it, in lanes.
 #[test]
 fn what_neighbors_add_is_read() {
     let text = "
@@ -285,7 +285,7 @@ f [n] (x : [n]real) (y : [n]real) {
     let kernel = only(text);
     assert_eq!((given(&kernel), kernel.added.len()), (1, 1));
     let graph = &kernel.placed.graph;
-    // `all` is the only array to which something is added; the sum with one term is that term.
+    // `all` is the only scattered array; the sum with one term is that term.
     let scatters = graph.arrays.iter().filter(|a| matches!(a, Array::Scatter(..)));
     assert_eq!(scatters.count(), 1, "{}", lambada_graph::print(graph));
     let reduces = graph.nodes.iter().filter(|n| matches!(n, Node::Reduce(..)));

@@ -1,4 +1,4 @@
-//! How many passes programs take over their points.
+//! The number of passes of programs over their points.
 
 use crate::phases::Phases;
 use lambada_graph::{self as graph, AxisId, Graph};
@@ -59,11 +59,11 @@ graph (n : int, m : int, x : [n][m]real, w : [m]real) {
 ",
     );
     assert_eq!(Phases::over(&graph, AxisId(0)).passes(), 1);
-    // Over the columns: the product, then what is done with it.
+    // Over the columns: the product, then its uses.
     assert_eq!(Phases::over(&graph, AxisId(1)).passes(), 2);
 }
 
-/// A state is a pass of its own loop; what needs the last one waits for it.
+/// A state is a pass of its own loop; readers of the last state wait for it.
 #[test]
 fn a_loop_is_one_pass_over_its_axis() {
     let graph = graph(

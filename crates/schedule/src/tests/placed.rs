@@ -1,5 +1,5 @@
-//! Placements: with any axis in blocks of any size, and any number of lanes, a graph gives what it
-//! gives.
+//! Placements: with any axis in blocks of any size, and any number of lanes, the results of a graph
+//! stay the same.
 
 use lambada_anf::{Function, generate};
 use lambada_prim::{Data, Precision, Prim, Scalar, Tensor};
@@ -41,7 +41,7 @@ pub(super) fn placements(graph: &Graph) -> Vec<Placed> {
     all.flat_map(both).collect()
 }
 
-/// Every placement gives what the graph gives, evaluated and as loops.
+/// Every placement agrees with the graph, evaluated and as loops.
 pub(super) fn agrees(graph: &Graph, args: &[Tensor]) {
     let expected = graph::eval(graph, args).map(|outcome| outcome.results);
     for placed in placements(graph) {
@@ -293,8 +293,8 @@ graph (n : int, m : int, at : [n]int, x : [m][3]real) {
     }
 }
 
-/// The same where a check before reads an element that the next check is about: it is not read out
-/// of range.
+/// As above, where an earlier check reads an element that the next check is about: it is not read
+/// out of range.
 #[test]
 fn checks_do_not_rest_on_later_ones() {
     let graph = read(
@@ -326,7 +326,7 @@ graph (n : int, m : int, at : [n]int, x : [m]real) {
     assert!(failure.message.contains("index 9 is out of range"), "{}", failure.message);
 }
 
-/// A small matrix for each index: rows and columns are written out, each element once.
+/// A small matrix for each index: rows and columns are unrolled, each element once.
 #[test]
 fn the_elements_of_literals_are_written_out() {
     let graph = read(
@@ -363,8 +363,8 @@ graph (n : int, x : [n]real) {
     }
 }
 
-/// What is stored to be read once more, where an element of the output is made of it, stands in the
-/// output. Where two outputs are made of it, or a sum reads it, nothing changes.
+/// A stored scalar of which one element of the output is made stands in the output. Where two
+/// outputs are made of it, or a sum reads it, nothing changes.
 #[test]
 fn what_becomes_an_output_stands_in_its_memory() {
     let softmax = "
@@ -378,7 +378,7 @@ graph (n : int, x : [n]real) {
 ";
     let one = format!("{softmax}  => y = a0\n}}\n");
     let two = format!("{softmax}  v4 = mul v1, v1\n  a1 = map [i] v4\n  => y = a0, z = a1\n}}\n");
-    // A term that reads what is stored for other indices, too.
+    // A term that reads the stored scalar for other indices, too.
     let other = format!(
         "{softmax}  axis j < n\n  v4 = le_int j, i\n  v5 = x[j]\n  v6 = exp v5\n  v7 = mul v6, v1\n  v8 = select v4, v7, 0.0\n  v9 = reduce add [j] v8\n  \
          v10 = div v9, v2\n  a1 = map [i] v10\n  => y = a1\n}}\n"
@@ -395,8 +395,8 @@ graph (n : int, x : [n]real) {
     assert_eq!(text.matches("alloc real[n]").count(), 1, "{text}");
 }
 
-/// One nest writes out an axis, the next one loops over it: it does not find what has been computed
-/// for the first index.
+/// One nest unrolls an axis, the next one loops over it: it does not find the values of the first
+/// index.
 #[test]
 fn what_is_written_out_is_known_to_one_nest() {
     let graph = read(
@@ -428,7 +428,7 @@ graph (n : int, x : [n]real, w : [2]real) {
 #[test]
 fn a_mixture_is_placed() {
     let graph = read(include_str!("graphs/mixture.graph"));
-    // Of the points there are many.
+    // There are many points.
     let sizes = Nominal::of([(2, 1024)]);
     let placed =
         best(&graph, &sizes, Plan::of(8), (Precision::F64, Runs::Often)).expect("it is worth it");
