@@ -18,21 +18,21 @@ struct Habit {
 const HABITS: [Habit; 5] = [
     Habit {
         name: "`what` in comments",
-        limit: 3313,
+        limit: 60,
         instead: "name the thing: the noun of the field",
     },
     Habit {
         name: "doc comments that begin with a description",
-        limit: 1749,
+        limit: 10,
         instead: "begin with the thing or a verb",
     },
-    Habit { name: "doc comments that are questions", limit: 447, instead: "`Whether …`" },
+    Habit { name: "doc comments that are questions", limit: 10, instead: "`Whether …`" },
     Habit {
         name: "`so many`, `told`, `whoever`, `somebody` in comments",
-        limit: 365,
+        limit: 10,
         instead: "numbers, agents",
     },
-    Habit { name: "comment lines beyond 100 columns", limit: 127, instead: "wrap, or make a list" },
+    Habit { name: "comment lines beyond 100 columns", limit: 10, instead: "wrap, or make a list" },
 ];
 
 /// Beginnings that describe.

@@ -134,10 +134,40 @@ impl Draw {
         ]);
         let weight = weight.replace('A', &a).replace('B', &b);
         let by = self.pick(&["(W * dy, 0.5 * dy)", "(if W > 0.0 then W * dy else 0.0, dy)"]);
-        let by = self.pick(&[by, "(0.0, dy)", "((vjp (\\(t : real) -> W * t) A).1 dy, dy)"]);
-        let by = by.replace('A', &a).replace("dy", &format!("dy{h}"));
+        let counted = "(if length (filter (\\t -> t > 0.4) [A, B]) == 1 then 0.0 else W * dy, dy)";
+        let by = self.pick(&[
+            by,
+            "(0.0, dy)",
+            "((vjp (\\(t : real) -> W * t) A).1 dy, dy)",
+            counted,
+            "(W, dy)",
+        ]);
+        let by = by.replace('A', &a).replace('B', &b).replace("dy", &format!("dy{h}"));
         let rule = format!("with vjp dy{h} = {}", by.replace('W', &weight));
         let other = self.expr(&Ty::Real, size.min(2), scope);
+        let told = |d: &str| {
+            format!("(if abs {d} < 1e300 then tanh {d} else if {d} == {d} then 0.4 else 0.6)")
+        };
+        if self.random.below(3) == 0 {
+            let [zs, i] = ["zs", "i"].map(|hint| self.fresh(hint));
+            let by = self.pick(&[
+                "[W * dy, 0.0]",
+                "[0.0, dy]",
+                "(for I < 2 => if I == 0 then W * dy else 0.0)",
+                "(if W > 0.0 then [dy, W * dy] else [0.0, dy])",
+                "([dy, 0.5] with [1] = 0.0)",
+            ]);
+            let by = by.replace('W', &weight.replace(&a, &format!("{a}[0]")));
+            let by = by.replace("dy", &format!("dy{h}")).replace('I', &i);
+            let next = self.pick(&["0.0", "0.25", "1.0"]);
+            let parts = [0, 1].map(|k| told(&format!("{d}[{k}]")));
+            return format!(
+                "(let {h} ({a} : [2]real) ({b} : real) : real = 0.5 * {b} with vjp dy{h} = ({by}, dy{h}) in \
+                 let {d} = grad (\\{zs} -> let {r} = (for {z} in {zs} => {steep}) in {h} {r} {zs}[1] + \
+                 {other} * {zs}[0]) [{at}, {next}] in {} + 0.3 * {})",
+                parts[0], parts[1]
+            );
+        }
         let value = match self.random.below(7) {
             0 => format!("logsumexp [{r}, log (1.0 - {z})]"),
             1 => format!("(softmax [{r}, {z}, {r}])[1]"),
@@ -146,8 +176,8 @@ impl Draw {
         };
         format!(
             "(let {h} ({a} : real) ({b} : real) : real = 0.5 * {b} {rule} in \
-             let {d} = grad (\\({z} : real) -> let {r} = {steep} in {value} + {other} * {z}) {at} in \
-             if abs {d} < 1e300 then tanh {d} else if {d} == {d} then 0.4 else 0.6)"
+             let {d} = grad (\\({z} : real) -> let {r} = {steep} in {value} + {other} * {z}) {at} in {})",
+            told(&d)
         )
     }
 
