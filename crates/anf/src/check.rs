@@ -16,7 +16,7 @@
 
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy};
 
-use crate::bounds::{Known, Place};
+use crate::bounds::{Known, ProgramPoint};
 use crate::{
     Atom, Block, Elem, Exp, Function, Library, LoopKind, Nest, Op, Out, Param, Renaming, Scheduled,
     Stm, Ty, Var,
@@ -94,7 +94,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn evident(&self, what: impl FnOnce(Place<'_>) -> bool) -> bool {
+    fn evident(&self, what: impl FnOnce(ProgramPoint<'_>) -> bool) -> bool {
         self.is_scheduled || self.known.ask(what)
     }
 

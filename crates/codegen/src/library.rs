@@ -2,7 +2,7 @@
 //! target for each result. A handle is the address of a node; a node is an array of slots, of which
 //! the first holds the tag.
 
-use lambada_loops::{Arg, Buf, FieldId, FnId, Given, NodeId, Operand, Part, Reg, identifier};
+use lambada_loops::{Arg, Buf, FieldId, FieldValue, FnId, Given, NodeId, Operand, Reg, identifier};
 use lambada_prim::ScalarTy;
 
 use crate::function::Printer;
@@ -36,7 +36,7 @@ impl Printer<'_> {
         ));
     }
 
-    pub fn new_node(&mut self, reg: Reg, node: NodeId, tag: u32, parts: &[Part], site: u32) {
+    pub fn new_node(&mut self, reg: Reg, node: NodeId, tag: u32, parts: &[FieldValue], site: u32) {
         self.needs.nodes();
         let library = self.program.library;
         let layout = library.node(node);
@@ -54,15 +54,15 @@ impl Printer<'_> {
             let id = FieldId { node, tag, field };
             let slot = format!("{name}[{}]", library.word(id));
             match part {
-                Part::Scalar(value) => {
+                FieldValue::Scalar(value) => {
                     let value = self.operand(*value).text;
                     self.line(&format!("{slot}.{} = {value};", member(library.field(id).elem)));
                 }
-                Part::Array(buf, len) if self.facts.taken.contains(&(reg, field)) => {
+                FieldValue::Array(buf, len) if self.facts.taken.contains(&(reg, field)) => {
                     let (buf, len) = (self.buf(*buf), self.operand(*len).text);
                     self.line(&format!("lam_take(&{slot}, {buf}, {len});"));
                 }
-                Part::Array(buf, len) => {
+                FieldValue::Array(buf, len) => {
                     let (buf, len) = (self.buf(*buf), self.operand(*len).text);
                     let size = self.memory_size(library.field(id).elem);
                     self.line(&format!(

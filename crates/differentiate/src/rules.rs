@@ -116,7 +116,7 @@ struct RuleCall<'a> {
 }
 
 /// A tangent or cotangent that a rule returns, with its presence unless it is always present.
-type Part = (Atom, Option<Presence>);
+type RuleResult = (Atom, Option<Presence>);
 
 /// The inlined code of a rule, or a call of it while it is being made. `None` for absent results.
 fn rule_code(
@@ -124,7 +124,7 @@ fn rule_code(
     b: &mut Builder,
     RuleCall { rule, marked, values, types }: &RuleCall,
     given: &[(Given, Ty)],
-) -> Vec<Option<Part>> {
+) -> Vec<Option<RuleResult>> {
     let (mut absent, mut zeros, mut args) = (Vec::new(), Vec::new(), values.to_vec());
     for (given, _) in given {
         args.push(match given {
@@ -240,7 +240,7 @@ impl Tangents<'_> {
         rule: &RuleCall,
         outs: &[Var],
         given: &[(Given, Ty)],
-    ) -> Vec<Option<Part>> {
+    ) -> Vec<Option<RuleResult>> {
         let dynamic = given.iter().enumerate().find_map(|(k, (given, _))| match given {
             Given::When { tangent, when, zero } => Some((k, *tangent, *when, *zero)),
             Given::Value(_) | Given::Zero(_) | Given::Nothing(_) => None,
@@ -266,8 +266,8 @@ impl Tangents<'_> {
         rule: &RuleCall,
         outs: &[Var],
         when: Atom,
-        cases: [(Vec<Stm>, Vec<Option<Part>>); 2],
-    ) -> Vec<Option<Part>> {
+        cases: [(Vec<Stm>, Vec<Option<RuleResult>>); 2],
+    ) -> Vec<Option<RuleResult>> {
         let [(then, then_parts), (otherwise, other_parts)] = cases;
         let [mut then, mut otherwise] =
             [then, otherwise].map(|stms| Block { stms, results: Vec::new() });

@@ -254,7 +254,7 @@ pub enum Step {
         /// Its constructor.
         tag: u32,
         /// One per field. Arrays are copied.
-        fields: Vec<Part>,
+        fields: Vec<FieldValue>,
         /// Index into the function's sites: the failure if there is no memory for it.
         site: u32,
     },
@@ -295,7 +295,7 @@ pub enum Arg {
 
 /// The value of a field of a new node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FieldValue {
     /// A scalar.
     Scalar(Operand),
     /// The first elements of a buffer, and their number.

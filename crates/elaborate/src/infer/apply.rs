@@ -10,7 +10,7 @@ use crate::messages::{self, Why};
 use crate::solve::scheme::Quantified;
 use crate::solve::size::AtomKind;
 use crate::solve::size::{Atom, Poly};
-use crate::solve::ty::{Kind, Node, Ty};
+use crate::solve::ty::{Node, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 
 use super::sizes::brief;
@@ -403,7 +403,9 @@ impl Infer<'_> {
     ) -> Option<(Ty, Ty)> {
         match self.solver.get(f.ty).clone() {
             Node::Fun(from, to) => Some((from, to)),
-            Node::Unknown(unknown) if unknown.kind == Kind::Any && unknown.rigid.is_none() => {
+            Node::Unknown(unknown)
+                if unknown.kind == UnknownKind::Any && unknown.rigid.is_none() =>
+            {
                 let (from, to) = (self.solver.fresh(), self.solver.fresh());
                 let fun = self.solver.fun(from, to);
                 self.expect_type(f.ty, fun, f.span, &Why::Form("a function"));
@@ -470,7 +472,7 @@ impl Infer<'_> {
         }
         match self.solver.get(at) {
             Node::Unknown(unknown) => {
-                (unknown.kind != Kind::Any || unknown.rigid.is_some()).then_some(arity)
+                (unknown.kind != UnknownKind::Any || unknown.rigid.is_some()).then_some(arity)
             }
             Node::Error => None,
             Node::Link(_)

@@ -12,7 +12,7 @@ use crate::matching;
 use crate::messages::{self, Why, foreign};
 use crate::solve::constraint::Constraint;
 use crate::solve::size::Poly;
-use crate::solve::ty::{Kind, Node, Origin, Ty};
+use crate::solve::ty::{Node, Origin, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind};
 
 use super::functions::Syntax;
@@ -153,7 +153,8 @@ impl Infer<'_> {
     }
 
     pub(super) fn number(&mut self, value: i64, span: Span) -> Exp {
-        let ty = self.solver.unknown(Kind::NUMBER, Some(Origin::new(&value.to_string(), span)));
+        let ty =
+            self.solver.unknown(UnknownKind::NUMBER, Some(Origin::new(&value.to_string(), span)));
         Exp { kind: ExpKind::Number(value), ty, span }
     }
 
@@ -441,7 +442,7 @@ impl Infer<'_> {
         span: Span,
     ) -> Exp {
         let outer = std::mem::take(&mut self.claims);
-        let ty = self.ty(written, Some(&super::types::Place::start(0, "this")));
+        let ty = self.ty(written, Some(&super::types::ParamPath::start(0, "this")));
         let claims = std::mem::replace(&mut self.claims, outer);
         let undecided = self.solver.undecided.len();
         let inner = self.check(inner, ty, &Why::Annotation(written.span));
@@ -469,7 +470,7 @@ impl Infer<'_> {
         let mut inits = Vec::with_capacity(accumulators.len());
         for (_, init) in accumulators {
             let init = self.infer(init);
-            self.require(&init, Kind::shaped(crate::solve::ty::Bases::NUM), "accumulate");
+            self.require(&init, UnknownKind::shaped(crate::solve::ty::Bases::NUM), "accumulate");
             inits.push(init);
         }
         let scope = self.env.mark();

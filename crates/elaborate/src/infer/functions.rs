@@ -16,7 +16,7 @@ use crate::solve::ty::Ty;
 use crate::typed::{Claim, Exp, ExpKind, Function, FunctionId, GlobalId, Local, LocalId, Stmt};
 
 use super::rules::Written;
-use super::types::Place;
+use super::types::ParamPath;
 use super::{Done, Entry, Infer};
 
 /// The syntactic parts of a function, in any form.
@@ -352,10 +352,11 @@ impl<'a> Infer<'a> {
             expected = to;
             let owner = &names[k];
             if let Some(written) = &param.ty {
-                let ty = self.ty(written, Some(&Place::start(k, owner)));
+                let ty = self.ty(written, Some(&ParamPath::start(k, owner)));
                 self.expect_type(ty, from, param.pattern.span, &Why::Annotation(written.span));
             }
-            let pat = self.pattern(&param.pattern, from, variables, Some(&Place::start(k, owner)));
+            let pat =
+                self.pattern(&param.pattern, from, variables, Some(&ParamPath::start(k, owner)));
             self.demand_irrefutable(&pat);
             pats.push(pat);
             types.push(from);
@@ -379,7 +380,7 @@ impl<'a> Infer<'a> {
     fn result(&mut self, syntax: &Syntax<'_>, expected: Option<Ty>) -> (Exp, Vec<Claim>, Ty) {
         match (syntax.result, expected) {
             (Some(written), _) => {
-                let ty = self.ty(written, Some(&Place::start(0, "the result")));
+                let ty = self.ty(written, Some(&ParamPath::start(0, "the result")));
                 let claims = std::mem::take(&mut self.claims);
                 (self.check(syntax.body, ty, &Why::Result(written.span)), claims, ty)
             }

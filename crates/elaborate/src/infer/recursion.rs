@@ -19,13 +19,13 @@ use crate::solve::constraint::Constraint;
 use crate::solve::scheme::{Classify, Quantified, Scheme};
 use crate::solve::size::AtomKind;
 use crate::solve::size::{Atom, Poly};
-use crate::solve::ty::{Kind, Node, Ty};
+use crate::solve::ty::{Node, Ty, UnknownKind};
 use crate::typed::{Function, FunctionId, GlobalId, Stmt};
 
 use super::env::{OwnCall, Provisional, SizedCall};
 use super::functions::{Left, Syntax};
 use super::results::Elaborated;
-use super::types::Place;
+use super::types::ParamPath;
 use super::{Done, Entry, Infer, State};
 
 /// A recursive call: its type, the callee's type variables with their types at this call, and its
@@ -191,7 +191,7 @@ impl<'a> Infer<'a> {
         let names = super::functions::names_of(&syntax.params);
         let (params, types, _) = self.parameters(syntax, (&names, &variables), None);
         let result = match syntax.result {
-            Some(written) => self.ty(written, Some(&Place::start(0, "the result"))),
+            Some(written) => self.ty(written, Some(&ParamPath::start(0, "the result"))),
             None => self.solver.fresh(),
         };
         let param_atoms = params.iter().map(|p| self.parameter_atom(p)).collect();
@@ -360,7 +360,7 @@ impl<'a> Infer<'a> {
     /// Whether a type variable is constrained, so that it stands for some types only.
     pub(super) fn is_overloaded(&self, var: Ty) -> bool {
         let narrow = match self.solver.get(var) {
-            Node::Unknown(unknown) => unknown.kind != Kind::Any,
+            Node::Unknown(unknown) => unknown.kind != UnknownKind::Any,
             _ => false,
         };
         narrow || self.solver.is_waited_for(var)

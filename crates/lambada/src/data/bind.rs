@@ -174,7 +174,7 @@ fn one(
     sizes: &mut Sizes,
 ) -> Result<Data, Problem> {
     let expected = print_type(program, ty);
-    let reader = Reader { program, name, expected: &expected, place: None, lines };
+    let reader = Reader { program, name, expected: &expected, path: None, lines };
     let data = reader.raw(ty, value)?;
     if program.precision == Precision::F32
         && let Some((place, x)) = reals::beyond(&data)
@@ -339,14 +339,14 @@ struct Reader<'a> {
     name: &'a str,
     expected: &'a str,
     /// The current position in the value.
-    place: Option<&'a Place<'a>>,
+    path: Option<&'a ValuePath<'a>>,
     /// Line numbers of the elements, for data from text.
     lines: Option<&'a Lines>,
 }
 
 /// The position of a nested value.
-struct Place<'a> {
-    outer: Option<&'a Place<'a>>,
+struct ValuePath<'a> {
+    outer: Option<&'a ValuePath<'a>>,
     step: At<'a>,
 }
 
@@ -357,7 +357,7 @@ enum At<'a> {
     Field(&'a str),
 }
 
-impl Place<'_> {
+impl ValuePath<'_> {
     /// Index of the outermost list element that contains the position.
     fn row(&self) -> Option<usize> {
         match (self.outer, &self.step) {
@@ -368,7 +368,7 @@ impl Place<'_> {
     }
 }
 
-impl std::fmt::Display for Place<'_> {
+impl std::fmt::Display for ValuePath<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(outer) = self.outer {
             write!(f, "{outer}")?;
@@ -388,12 +388,12 @@ impl Reader<'_> {
     /// Describes a value with its position.
     fn found(&self, found: impl Into<String>) -> String {
         let found = found.into();
-        match self.place {
-            Some(place) => {
-                let line = self.lines.and_then(|lines| Some((place.row()?, lines)));
+        match self.path {
+            Some(path) => {
+                let line = self.lines.and_then(|lines| Some((path.row()?, lines)));
                 let line = line.and_then(|(row, lines)| Some((lines.of.get(row)?, &lines.origin)));
                 let line = line.map(|(line, origin)| format!(", line {line} of {origin}"));
-                format!("{found} at `{}{place}`{}", self.name, line.unwrap_or_default())
+                format!("{found} at `{}{path}`{}", self.name, line.unwrap_or_default())
             }
             None => found,
         }
@@ -401,7 +401,7 @@ impl Reader<'_> {
 
     /// Reads a nested value.
     fn inside<R>(&self, step: At, read: impl FnOnce(&Reader) -> R) -> R {
-        read(&Reader { place: Some(&Place { outer: self.place, step }), ..*self })
+        read(&Reader { path: Some(&ValuePath { outer: self.path, step }), ..*self })
     }
 
     /// Reads the elements of a list.
@@ -541,11 +541,11 @@ impl Reader<'_> {
     /// The problem of a list with the wrong depth. Describes the outermost list, not the place
     /// `depth` levels inside.
     fn misshapen(&self, depth: usize, whole: &Value) -> Problem {
-        let mut place = self.place;
+        let mut path = self.path;
         for _ in 0..depth {
-            place = place.and_then(|place| place.outer);
+            path = path.and_then(|path| path.outer);
         }
-        Reader { place, ..*self }.mismatch(json::describe(whole))
+        Reader { path, ..*self }.mismatch(json::describe(whole))
     }
 
     fn record(&self, types: &[(Rc<str>, SizedTy)], value: &Value) -> Result<Data, Problem> {

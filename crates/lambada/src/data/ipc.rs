@@ -13,7 +13,7 @@ use std::io::{Read, Seek, SeekFrom};
 use lambada_prim::Memory;
 
 use self::array::{Array, Arrays};
-use self::column::{Place, Reading};
+use self::column::{ReadContext, Reading};
 use self::field::{Field, length};
 use self::flat::slots::{batch, dictionary, footer, message, schema};
 use self::flat::{BATCH, DICTIONARY, SCHEMA, Table as Flat};
@@ -197,8 +197,9 @@ impl Reader {
                 if array.length != rows {
                     return broken("columns of different lengths");
                 }
-                let mut place = Place { dictionaries: &self.dictionaries, room: &mut self.room };
-                column.add(&mut place, &array, 0..rows, 0)?;
+                let mut context =
+                    ReadContext { dictionaries: &self.dictionaries, room: &mut self.room };
+                column.add(&mut context, &array, 0..rows, 0)?;
             }
             self.rows = self.rows.saturating_add(rows);
         }

@@ -3,7 +3,9 @@
 use lambada_prim::ScalarTy;
 
 use super::{Checked, Checker, Origin, ensure, same};
-use crate::{Arg, Buf, Field, FieldId, FnId, Given, Library, NodeId, Operand, Param, Part, Return};
+use crate::{
+    Arg, Buf, Field, FieldId, FieldValue, FnId, Given, Library, NodeId, Operand, Param, Return,
+};
 
 /// Checks the functions of a library: they have no libraries and no sizes of their own.
 pub(super) fn check(library: &Library) -> Checked {
@@ -38,15 +40,15 @@ impl Checker<'_> {
         fields.map(Vec::as_slice).ok_or_else(|| "there is no such constructor".to_string())
     }
 
-    pub(super) fn node(&self, node: NodeId, tag: u32, parts: &[Part]) -> Checked {
+    pub(super) fn node(&self, node: NodeId, tag: u32, parts: &[FieldValue]) -> Checked {
         let fields = self.fields(node, tag)?;
         ensure(fields.len() == parts.len(), || {
             format!("{} fields instead of {}", parts.len(), fields.len())
         })?;
         for (part, field) in parts.iter().zip(fields) {
             let (elem, array) = match part {
-                Part::Scalar(value) => (self.single(*value)?, false),
-                Part::Array(buf, len) => {
+                FieldValue::Scalar(value) => (self.single(*value)?, false),
+                FieldValue::Array(buf, len) => {
                     self.int(*len)?;
                     (self.buf(*buf)?, true)
                 }

@@ -88,7 +88,7 @@ struct Body {
     kernels: Vec<items::Kernel>,
     calls: Vec<items::Call>,
     new_nodes: Vec<items::NewNode>,
-    fields: Vec<items::Place>,
+    fields: Vec<items::NodeField>,
     /// The initial values of the slots: the constants, and zeros elsewhere.
     slots: Vec<u64>,
     /// By buffer: the bytes of an element.

@@ -3,7 +3,7 @@
 
 use super::Printer;
 use crate::names::Names;
-use crate::{Arg, Field, FieldId, FnId, Given, Library, NodeId, Part, Reg};
+use crate::{Arg, Field, FieldId, FieldValue, FnId, Given, Library, NodeId, Reg};
 
 /// The names of node types and functions.
 pub(super) struct Labels {
@@ -49,10 +49,16 @@ pub(super) fn types(library: &Library, labels: &Labels) -> String {
 }
 
 impl Printer<'_> {
-    pub(super) fn new_node(&self, reg: Reg, node: NodeId, tag: u32, fields: &[Part]) -> String {
-        let part = |part: &Part| match part {
-            Part::Scalar(value) => self.operand(*value),
-            Part::Array(buf, len) => format!("{}[{}]", self.buf(*buf), self.operand(*len)),
+    pub(super) fn new_node(
+        &self,
+        reg: Reg,
+        node: NodeId,
+        tag: u32,
+        fields: &[FieldValue],
+    ) -> String {
+        let part = |part: &FieldValue| match part {
+            FieldValue::Scalar(value) => self.operand(*value),
+            FieldValue::Array(buf, len) => format!("{}[{}]", self.buf(*buf), self.operand(*len)),
         };
         let parts: Vec<String> = fields.iter().map(part).collect();
         format!("{} = node {}({})", self.reg(reg), self.labels.node(node, tag), parts.join(", "))

@@ -8,7 +8,7 @@ use lambada_source::{Site, Span};
 
 use super::{Name, Read, Reader};
 use crate::{
-    Arg, Field, FieldId, FnId, Function, Given, NodeId, NodeType, Op, Part, Step, Stmt, Ty,
+    Arg, Field, FieldId, FieldValue, FnId, Function, Given, NodeId, NodeType, Op, Step, Stmt, Ty,
 };
 
 /// The functions of a library by name: calls of them may come before their texts.
@@ -132,15 +132,15 @@ impl Reader {
         Ok(Step::Node { reg, node, tag, fields, site }.into())
     }
 
-    fn part(&mut self) -> Read<Part> {
+    fn part(&mut self) -> Read<FieldValue> {
         if !self.is_mark(1, "[") {
-            return self.operand().map(Part::Scalar);
+            return self.operand().map(FieldValue::Scalar);
         }
         let buf = self.buf()?;
         self.expect("[")?;
         let len = self.operand()?;
         self.expect("]")?;
-        Ok(Part::Array(buf, len))
+        Ok(FieldValue::Array(buf, len))
     }
 
     /// `call f(x, xs) => c, ys`, after the first word.

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use lambada_loops::{Arg, Buf, FieldId, FnId, Given, NodeId, Op, Operand, Param, Part, Reg, Step};
+use lambada_loops::{
+    Arg, Buf, FieldId, FieldValue, FnId, Given, NodeId, Op, Operand, Param, Reg, Step,
+};
 use lambada_prim::ScalarTy;
 use lambada_source::{Site, Span};
 
@@ -33,7 +35,7 @@ impl Code {
     pub(crate) fn node(
         &mut self,
         (node, tag): (NodeId, u32),
-        fields: Vec<Part>,
+        fields: Vec<FieldValue>,
         hint: Rc<str>,
         origin: Option<Span>,
     ) -> Operand {

@@ -9,7 +9,7 @@ use lambada_source::Span;
 use super::{Evaluator, Hint, carried};
 use crate::emit::{Emit, Known};
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, joint_axes, map_leaves, merge};
+use crate::merge::{LeafContext, Merge, joint_axes, map_leaves, merge};
 use crate::val::{ArrayVal, Leaf, Val};
 use crate::{Eval, ill_typed};
 
@@ -81,9 +81,9 @@ pub(super) fn reduce(of: &mut Evaluator, op: ReduceOp, t: &Term, hint: Hint) -> 
     let array = array(of, t)?;
     let rows = Rows { op, extent: array.extent };
     of.named(hint, |this| {
-        map_leaves(&mut this.emit, &array.elem, &mut |emit, leaf, place| {
+        map_leaves(&mut this.emit, &array.elem, &mut |emit, leaf, context| {
             let mask = &leaf.axes[1..];
-            let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &place.extents) };
+            let ty = Ty { elem: context.elem, dims: Leaf::select(mask, &context.extents) };
             let atom = match ty.dims.is_empty() {
                 true => rows.scalars(emit, leaf, ty),
                 false => rows.rows(emit, leaf, ty),
@@ -182,7 +182,12 @@ impl Merge for Items {
         Ok(size)
     }
 
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+    fn leaf(
+        &mut self,
+        emit: &mut Emit,
+        parts: &[Option<&Leaf>],
+        context: &LeafContext,
+    ) -> Eval<Leaf> {
         let first = parts[0];
         if parts.iter().all(|p| *p == first)
             && let Some(leaf) = first
@@ -195,15 +200,15 @@ impl Merge for Items {
         let atoms: Vec<Atom> = parts
             .iter()
             .enumerate()
-            .map(|(k, part)| emit.fit(*part, k, &mask, &[], place))
+            .map(|(k, part)| emit.fit(*part, k, &mask, &[], context))
             .collect();
         emit.hint = hint;
         let dims = std::iter::once(Atom::int(atoms.len() as i64))
-            .chain(Leaf::select(&mask, &place.extents))
+            .chain(Leaf::select(&mask, &context.extents))
             .collect();
-        let atom = items(emit, atoms, Ty { elem: place.elem, dims });
+        let atom = items(emit, atoms, Ty { elem: context.elem, dims });
         let axes = std::iter::once(true).chain(mask).collect();
-        Ok(Leaf { axes, ..Leaf::scalar(atom) }.of(place.elem))
+        Ok(Leaf { axes, ..Leaf::scalar(atom) }.of(context.elem))
     }
 }
 

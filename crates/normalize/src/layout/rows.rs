@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use lambada_core::{Data, TypeId};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 
-use super::Part;
+use super::LeafData;
 use crate::shape::{Shape, Table};
 
 /// Rows under construction.
@@ -68,7 +68,8 @@ impl<'a> Writer<'a> {
             let mut parts = Vec::new();
             super::flatten(shape, Some(arg), &mut parts, self)?;
             let leaves = parts.into_iter().zip(shape.leaves());
-            records.push(leaves.map(|(part, leaf)| Part::finish(part, &leaf)).collect::<Vec<_>>());
+            records
+                .push(leaves.map(|(part, leaf)| LeafData::finish(part, &leaf)).collect::<Vec<_>>());
         }
         self.tags.push((self.table.first(id) + tag) as i64);
         self.ints_at.push(self.ints.len() as i64);
