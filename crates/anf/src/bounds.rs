@@ -24,7 +24,7 @@ mod known;
 mod proof;
 
 pub use frames::{Frame, Frames};
-pub use known::Known;
+pub use known::ScopedFacts;
 use proof::Proof;
 
 /// The longest axis of an argument: products of two sizes then do not wrap. The caller of a

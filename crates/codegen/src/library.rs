@@ -2,14 +2,22 @@
 //! target for each result. A handle is the address of a node; a node is an array of slots, of which
 //! the first holds the tag.
 
-use lambada_loops::{Arg, Buf, FieldId, FieldValue, FnId, Given, NodeId, Operand, Reg, identifier};
+use lambada_loops::{
+    Arg, Buf, FieldId, FieldValue, FnId, NodeId, Operand, Reg, ResultTarget, identifier,
+};
 use lambada_prim::ScalarTy;
 
 use crate::function::Printer;
 use crate::text::{Level, Text};
 
 impl Printer<'_> {
-    pub fn call(&mut self, FnId(function): FnId, args: &[Arg], results: &[Given], site: u32) {
+    pub fn call(
+        &mut self,
+        FnId(function): FnId,
+        args: &[Arg],
+        results: &[ResultTarget],
+        site: u32,
+    ) {
         let args: Vec<String> = args
             .iter()
             .map(|arg| match arg {
@@ -20,8 +28,8 @@ impl Printer<'_> {
         // The callee may write to all memory that may change.
         self.declare(|waiting| !waiting.is_constant());
         let results = results.iter().map(|given| match given {
-            Given::Cell(cell) => format!("&{}", self.cell(*cell)),
-            Given::Buffer(buf) => format!("&{}", self.buf(*buf)),
+            ResultTarget::Cell(cell) => format!("&{}", self.cell(*cell)),
+            ResultTarget::Buffer(buf) => format!("&{}", self.buf(*buf)),
         });
         let operands: String =
             args.into_iter().chain(results).map(|text| format!(", {text}")).collect();

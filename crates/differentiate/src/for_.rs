@@ -25,7 +25,7 @@ use crate::elements::own_elements;
 use crate::reach::combined;
 use crate::residuals::{Body, EnclosingConstruct, Residuals, resolve};
 use crate::tangents::Tangents;
-use crate::there::Given;
+use crate::there::ResultPresence;
 use crate::values;
 
 impl Tangents<'_> {
@@ -45,7 +45,7 @@ impl Tangents<'_> {
             present.extend(t.iterations_are_there((stm, index, &given), &mut results));
             results
         });
-        for Given { of, when, flags } in present {
+        for ResultPresence { of, when, flags } in present {
             if let Some((p, out)) = flags {
                 binds.push(p);
                 outs.push(out);

@@ -31,7 +31,7 @@ use crate::derived::Mode;
 use crate::effects::bound_in;
 use crate::presence::{StateFlag, SumFlags, carry};
 use crate::residuals::{
-    Body, EnclosingConstruct, Entry, Residual, Residuals, position_after, resolve,
+    Body, EnclosingConstruct, Residual, Residuals, StartState, position_after, resolve,
 };
 use crate::snapshots::Snapshots;
 use crate::tangents::Tangents;
@@ -138,9 +138,9 @@ impl Cotangents<'_> {
             snapshots.as_ref().map(|snapshots| snapshots.reverse(self.b.names, again.into()));
         let run_again = match (checkpoint, &back) {
             (Checkpoint::All, _) => None,
-            (Checkpoint::Entries, _) => Some(Entry::Kept),
-            (Checkpoint::States(_), Some(back)) => Some(Entry::Given(back.state.clone())),
-            (Checkpoint::States(_), None) => Some(Entry::FromStart),
+            (Checkpoint::Entries, _) => Some(StartState::Kept),
+            (Checkpoint::States(_), Some(back)) => Some(StartState::Given(back.state.clone())),
+            (Checkpoint::States(_), None) => Some(StartState::FromStart),
             (Checkpoint::Sqrt, _) => unreachable!("active loops are cut into segments"),
         };
         let keeps_entries = run_again.is_some();

@@ -76,11 +76,11 @@ pub(crate) struct Body<'a> {
     pub(crate) undone: HashMap<Var, Atom>,
     /// In a `loop` with a `checkpoint`, whose body stores nothing: the state from which the body
     /// reruns.
-    pub(crate) run_again: Option<Entry>,
+    pub(crate) run_again: Option<StartState>,
 }
 
 /// Where to find the state at the start of an iteration whose body reruns.
-pub(crate) enum Entry {
+pub(crate) enum StartState {
     /// The forward sweep keeps it.
     Kept,
     /// The reverse code has it, under these names.
@@ -518,8 +518,8 @@ impl<'a> Choice<'a> {
         let regular =
             |c: &mut Self, p: &Param| p.ty.dims.iter().all(|size| c.outside_size(*size).is_some());
         match &self.body.run_again {
-            Some(Entry::Given(_)) => {}
-            None | Some(Entry::Kept) if demanded.iter().all(|p| regular(self, p)) => {
+            Some(StartState::Given(_)) => {}
+            None | Some(StartState::Kept) if demanded.iter().all(|p| regular(self, p)) => {
                 demanded.into_iter().for_each(|p| self.store(p));
             }
             None if self.body.whole.is_some_and(Stm::touches_cells) => {
@@ -527,7 +527,9 @@ impl<'a> Choice<'a> {
                     if regular(self, p) { self.store(p) } else { self.store_boxed(0, p) }
                 }
             }
-            None | Some(Entry::Kept | Entry::FromStart) => self.from_start = self.body.whole,
+            None | Some(StartState::Kept | StartState::FromStart) => {
+                self.from_start = self.body.whole
+            }
         }
     }
 
@@ -550,7 +552,7 @@ impl<'a> Choice<'a> {
             renaming.insert(index, again);
         }
         let mut given: HashMap<Var, Atom> = self.body.undone.clone();
-        if let Some(Entry::Given(state)) = &self.body.run_again {
+        if let Some(StartState::Given(state)) = &self.body.run_again {
             given.extend(state.iter().copied());
         }
         let mut b = Builder::new(self.names);

@@ -1,6 +1,6 @@
 //! Statements of one function as statements of another: every name is replaced.
 
-use crate::{Arg, Buf, Cell, FieldValue, Given, Nest, Op, Operand, Reg, Return, Step, Stmt};
+use crate::{Arg, Buf, Cell, FieldValue, Nest, Op, Operand, Reg, ResultTarget, Return, Step, Stmt};
 
 /// The new names of a function, by number.
 #[derive(Clone, Debug, Default)]
@@ -114,8 +114,8 @@ impl Renaming {
                 }
                 for given in results {
                     match given {
-                        Given::Cell(cell) => self.cell(cell),
-                        Given::Buffer(buf) => self.buf(buf),
+                        ResultTarget::Cell(cell) => self.cell(cell),
+                        ResultTarget::Buffer(buf) => self.buf(buf),
                     }
                 }
             }

@@ -278,7 +278,7 @@ pub enum Step {
         /// One per parameter.
         args: Vec<Arg>,
         /// One per result: its target.
-        results: Vec<Given>,
+        results: Vec<ResultTarget>,
         /// Index into the function's sites: the failure if there is no room for another call.
         site: u32,
     },
@@ -304,7 +304,7 @@ pub enum FieldValue {
 
 /// The target of a result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum ResultTarget {
     /// A cell is set to the scalar.
     Cell(Cell),
     /// A name, made by `Alloc` in the same scope, stands for the array from now on. The array lives

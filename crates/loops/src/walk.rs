@@ -2,7 +2,8 @@
 //! writes.
 
 use crate::{
-    Arg, Buf, Cell, FieldValue, Function, Given, Nest, Op, Operand, Reg, Return, Step, Stmt, While,
+    Arg, Buf, Cell, FieldValue, Function, Nest, Op, Operand, Reg, ResultTarget, Return, Step, Stmt,
+    While,
 };
 
 /// The name that a statement binds.
@@ -231,8 +232,8 @@ impl Step {
                 }
                 for given in results {
                     f(match given {
-                        Given::Cell(cell) => Binding::Cell(*cell),
-                        Given::Buffer(buf) => Binding::Buf(*buf),
+                        ResultTarget::Cell(cell) => Binding::Cell(*cell),
+                        ResultTarget::Buffer(buf) => Binding::Buf(*buf),
                     });
                 }
             }

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use lambada_anf::{Atom, FnId, Function, Stm, Ty, Var};
-use lambada_loops::{Arg, Given, Operand, Release};
+use lambada_loops::{Arg, Operand, Release, ResultTarget};
 use lambada_prim::TOO_DEEP;
 
 use crate::Lower;
@@ -39,7 +39,7 @@ impl<'a> Lower<'a> {
             passed.push(Arg::Buffer(self.pointer(&place)));
         }
         // By result: its place, or the destination that receives it.
-        let mut results: Vec<Result<Place, Given>> = Vec::new();
+        let mut results: Vec<Result<Place, ResultTarget>> = Vec::new();
         for (k, way) in signature.ways.iter().enumerate() {
             results.push(match way {
                 Way::InPlace(p) => {
@@ -136,33 +136,33 @@ impl<'a> Lower<'a> {
     }
 
     /// The destination of a result that the function hands out.
-    fn taker(&mut self, call: &Call<'a>, k: usize, way: Way) -> Given {
+    fn taker(&mut self, call: &Call<'a>, k: usize, way: Way) -> ResultTarget {
         let (bind, elem) = (&call.stm.binds[k], call.callee.results[k].elem.scalar());
         let hint = self.env.hint(bind.var);
         if way == Way::Scalar {
-            return Given::Cell(self.code.cell(elem, Operand::Lit(elem.zero()), hint));
+            return ResultTarget::Cell(self.code.cell(elem, Operand::Lit(elem.zero()), hint));
         }
         let (level, nothing) = (self.code.level(), [Operand::int(0)]);
-        Given::Buffer(self.code.alloc(level, elem, &nothing, hint, None))
+        ResultTarget::Buffer(self.code.alloc(level, elem, &nothing, hint, None))
     }
 
     /// Binds the results, scalars first, because they are the sizes of arrays.
-    fn bind_results(&mut self, stm: &Stm, results: Vec<Result<Place, Given>>) {
+    fn bind_results(&mut self, stm: &Stm, results: Vec<Result<Place, ResultTarget>>) {
         let mut arrays = Vec::new();
         for (bind, result) in stm.binds.iter().zip(results) {
             match result {
-                Err(Given::Cell(cell)) => {
+                Err(ResultTarget::Cell(cell)) => {
                     let value = self.code.get(cell);
                     self.bind(bind.var, LoweredValue::Scalar(value));
                 }
-                Err(Given::Buffer(_)) | Ok(_) => arrays.push((bind, result)),
+                Err(ResultTarget::Buffer(_)) | Ok(_) => arrays.push((bind, result)),
             }
         }
         for (bind, result) in arrays {
             let place = match result {
                 Ok(place) => Place { dims: self.env.dims(&bind.ty), ..place },
-                Err(Given::Buffer(buf)) => self.named(buf, bind),
-                Err(Given::Cell(_)) => unreachable!("scalars have been bound"),
+                Err(ResultTarget::Buffer(buf)) => self.named(buf, bind),
+                Err(ResultTarget::Cell(_)) => unreachable!("scalars have been bound"),
             };
             self.bind(bind.var, LoweredValue::Array(place));
         }

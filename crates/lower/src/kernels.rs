@@ -13,7 +13,7 @@ use crate::code::BodyKind;
 use crate::memory::{LoweredValue, Place};
 
 /// The places of the results of loops.
-struct Given {
+struct ResultPlaces {
     places: Vec<Place>,
     scalars: Vec<Cell>,
 }
@@ -41,7 +41,7 @@ impl Lower<'_> {
             let then = self.code.close();
             self.code.push(Nest::If { cond: when, then, otherwise: Vec::new() });
         }
-        let Given { places, scalars } = given;
+        let ResultPlaces { places, scalars } = given;
         let (mut places, mut scalars) = (places.into_iter(), scalars.into_iter());
         for p in outputs {
             let value = if p.ty.dims.is_empty() {
@@ -58,17 +58,23 @@ impl Lower<'_> {
     }
 
     /// The places of the results, disjoint from all inputs.
-    fn given(&mut self, outputs: &[Param]) -> Given {
+    fn given(&mut self, outputs: &[Param]) -> ResultPlaces {
         let mut places = Vec::new();
         for p in outputs.iter().filter(|p| !p.ty.dims.is_empty()) {
             let place = self.target_apart(p, &places);
             places.push(place);
         }
-        Given { places, scalars: self.results(outputs) }
+        ResultPlaces { places, scalars: self.results(outputs) }
     }
 
     /// The loops as a separate body.
-    fn spliced(&mut self, kernel: &Kernel, code: &Loops, given: &Given, right: Option<Cell>) {
+    fn spliced(
+        &mut self,
+        kernel: &Kernel,
+        code: &Loops,
+        given: &ResultPlaces,
+        right: Option<Cell>,
+    ) {
         let mut renaming = Renaming::default();
         let inputs: Vec<LoweredValue> = kernel.inputs.iter().map(|var| self.input(*var)).collect();
         let added = kernel.added.iter().map(|acc| match self.env.value_of(*acc) {

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::bounds::{Bounds, Comparison, Frame, Frames, Known, Learned, ProgramPoint};
+use lambada_anf::bounds::{Bounds, Comparison, Frame, Frames, Learned, ProgramPoint, ScopedFacts};
 use lambada_anf::{Atom, Poly, Var};
 use lambada_prim::{Prim, ScalarTy};
 
@@ -57,8 +57,8 @@ impl Facts {
     }
 
     /// All facts at this point.
-    pub fn known(&self) -> Known {
-        Known::within(self.bounds.clone(), self.frames.clone())
+    pub fn known(&self) -> ScopedFacts {
+        ScopedFacts::within(self.bounds.clone(), self.frames.clone())
     }
 
     // Answers

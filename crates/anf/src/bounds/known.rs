@@ -8,27 +8,27 @@ use crate::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Stm, Ty, Var};
 
 /// The blocks around the place, with their facts.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct ScopedFacts {
     /// The facts that hold everywhere.
     pub bounds: Bounds,
     frames: Frames,
 }
 
-impl Default for Known {
-    fn default() -> Known {
+impl Default for ScopedFacts {
+    fn default() -> ScopedFacts {
         let mut frames = Frames::default();
         frames.push(Frame::default());
-        Known { bounds: Bounds::default(), frames }
+        ScopedFacts { bounds: Bounds::default(), frames }
     }
 }
 
-impl Known {
+impl ScopedFacts {
     /// The facts of these blocks.
-    pub fn within(bounds: Bounds, frames: Frames) -> Known {
-        Known { bounds, frames }
+    pub fn within(bounds: Bounds, frames: Frames) -> ScopedFacts {
+        ScopedFacts { bounds, frames }
     }
 
-    /// Enters a block; returns the mark for [`Known::reset`] at its end.
+    /// Enters a block; returns the mark for [`ScopedFacts::reset`] at its end.
     pub fn mark(&mut self) -> usize {
         self.frames.push(Frame::default());
         self.frames.len() - 1
@@ -96,7 +96,7 @@ impl Known {
     }
 }
 
-impl Known {
+impl ScopedFacts {
     /// Learns the facts of a statement that is passed.
     pub fn pass(&mut self, stm: &Stm) {
         match &stm.exp {

@@ -10,7 +10,7 @@ use crate::typed::{Claim, Exp, ExpKind, PatKind, SizeFact, Stmt};
 
 use super::functions::Syntax;
 use super::types::{ParamPath, types_of};
-use super::{Entry, Infer};
+use super::{Infer, LocalMeaning};
 
 impl Infer<'_> {
     pub(super) fn block(&mut self, expr: &Expr, expected: Option<(Ty, &Why)>) -> Exp {
@@ -92,12 +92,12 @@ impl Infer<'_> {
                 matches!(operand.kind, ExprKind::Int(_) | ExprKind::Real(_))
             }
             ExprKind::Var(name) => match self.env.get(name) {
-                Some(Entry::Function(..)) => true,
+                Some(LocalMeaning::Function(..)) => true,
                 Some(
-                    Entry::Local(_)
-                    | Entry::Accumulator(..)
-                    | Entry::Recursive(..)
-                    | Entry::Unmarked,
+                    LocalMeaning::Local(_)
+                    | LocalMeaning::Accumulator(..)
+                    | LocalMeaning::Recursive(..)
+                    | LocalMeaning::Unmarked,
                 ) => false,
                 None => self.is_function_name(name),
             },

@@ -16,7 +16,7 @@ use crate::solve::ty::{Node, Origin, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind};
 
 use super::functions::Syntax;
-use super::{Entry, Infer};
+use super::{Infer, LocalMeaning};
 
 /// The type that an expression should have, and why.
 type Expected<'e> = Option<(Ty, &'e Why)>;
@@ -480,7 +480,7 @@ impl Infer<'_> {
                 self.problems.push(messages::duplicate_variable(&name.text, name.span, first.span));
             }
             let local = self.local(&name.text, init.ty);
-            self.env.bind(&name.text, Entry::Accumulator(local, init.ty));
+            self.env.bind(&name.text, LocalMeaning::Accumulator(local, init.ty));
             locals.push(local);
         }
         let body = self.infer(body);
@@ -498,7 +498,7 @@ impl Infer<'_> {
 
     fn addition(&mut self, name: &Name, at: &[Expr], value: &Expr, span: Span) -> Exp {
         let unit = self.solver.tuple(Vec::new());
-        let Some(Entry::Accumulator(local, ty)) = self.env.get(&name.text).cloned() else {
+        let Some(LocalMeaning::Accumulator(local, ty)) = self.env.get(&name.text).cloned() else {
             let known =
                 self.env.get(&name.text).is_some() || self.global_named(&name.text).is_some();
             self.problems.push(messages::not_an_accumulator(&name.text, name.span, known));

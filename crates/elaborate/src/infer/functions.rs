@@ -17,7 +17,7 @@ use crate::typed::{Claim, Exp, ExpKind, Function, FunctionId, GlobalId, Local, L
 
 use super::rules::Written;
 use super::types::ParamPath;
-use super::{Done, Entry, Infer};
+use super::{Done, Infer, LocalMeaning};
 
 /// The syntactic parts of a function, in any form.
 pub(super) struct Syntax<'e> {
@@ -281,7 +281,7 @@ impl<'a> Infer<'a> {
         let ty = self.solver.int();
         let local = self.local(&name.text, ty);
         self.locals[local.0 as usize].size = Some(Poly::var(atom));
-        self.env.bind(&name.text, Entry::Local(local));
+        self.env.bind(&name.text, LocalMeaning::Local(local));
         self.unbound.push((local, name.span));
         atom
     }
@@ -307,7 +307,7 @@ impl<'a> Infer<'a> {
                 ty = self.solver.error();
             }
             let local = self.local(&name.text, ty);
-            self.env.bind(&name.text, Entry::Local(local));
+            self.env.bind(&name.text, LocalMeaning::Local(local));
             names.insert(name.text, (local, name.span));
         }
         names.into_iter().map(|(name, (local, _))| (name, local)).collect()
@@ -437,7 +437,7 @@ impl<'a> Infer<'a> {
             self.check_additions(def);
             let scope = self.env.mark();
             if self.env.get(&def.name.text).is_none() {
-                self.env.bind(&def.name.text, Entry::Unmarked);
+                self.env.bind(&def.name.text, LocalMeaning::Unmarked);
             }
             let (function, scheme) = self.generalized(&Syntax::of_def(def), true);
             self.env.restore(scope);
@@ -478,7 +478,7 @@ impl<'a> Infer<'a> {
         let id = FunctionId(self.functions.len() as u32);
         let scheme = Rc::new(scheme);
         self.functions.push((name.clone(), scheme.clone()));
-        self.env.bind(name, Entry::Function(id, scheme));
+        self.env.bind(name, LocalMeaning::Function(id, scheme));
         Stmt::Function(id, Rc::new(function))
     }
 }

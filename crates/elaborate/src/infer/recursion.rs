@@ -26,7 +26,7 @@ use super::env::{OwnCall, Provisional, SizedCall};
 use super::functions::{Left, Syntax};
 use super::results::Elaborated;
 use super::types::ParamPath;
-use super::{Done, Entry, Infer, State};
+use super::{Done, Infer, LocalMeaning, State};
 
 /// A recursive call: its type, the callee's type variables with their types at this call, and its
 /// sizes.
@@ -321,9 +321,12 @@ impl<'a> Infer<'a> {
     /// of all calls.
     pub(super) fn is_open_recursion(&self, name: &str) -> bool {
         match self.env.get(name) {
-            Some(Entry::Recursive(_, known)) => !known.complete,
+            Some(LocalMeaning::Recursive(_, known)) => !known.complete,
             Some(
-                Entry::Local(_) | Entry::Function(..) | Entry::Accumulator(..) | Entry::Unmarked,
+                LocalMeaning::Local(_)
+                | LocalMeaning::Function(..)
+                | LocalMeaning::Accumulator(..)
+                | LocalMeaning::Unmarked,
             ) => false,
             None => match self.global_named(name).map(|id| &self.globals[id.0 as usize].state) {
                 Some(State::Started(Some(known))) => !known.complete,
@@ -386,7 +389,7 @@ impl<'a> Infer<'a> {
         let syntax: Vec<&Def> = defs.iter().collect();
         let Elaborated { bodies, own_calls } =
             self.elaborate_group(&syntax, &mut |infer, k, known| {
-                infer.env.bind(&defs[k].name.text, Entry::Recursive(ids[k], known.clone()));
+                infer.env.bind(&defs[k].name.text, LocalMeaning::Recursive(ids[k], known.clone()));
             });
         self.check_own_calls(&own_calls);
         let (schemes, stuck) = self.generalize_group(&bodies, mark);
@@ -396,7 +399,7 @@ impl<'a> Infer<'a> {
         for (((def, id), (function, ..)), scheme) in defs.iter().zip(ids).zip(bodies).zip(schemes) {
             let scheme = Rc::new(scheme);
             self.functions[id.0 as usize].1 = scheme.clone();
-            self.env.bind(&def.name.text, Entry::Function(id, scheme));
+            self.env.bind(&def.name.text, LocalMeaning::Function(id, scheme));
             functions.push((id, Rc::new(function)));
         }
         stmts.push(Stmt::Functions(functions.into()));

@@ -15,7 +15,7 @@ use crate::solve::size::Poly;
 use crate::solve::ty::{Node, Ty, VariantId};
 use crate::typed::{Claim, Exp, ExpKind, LocalId, SizeFact, Step};
 
-use super::{Entry, Infer, TypeEntry};
+use super::{Infer, LocalMeaning, TypeEntry};
 
 /// Place of a type in a parameter, if its sizes can be found there at run time.
 #[derive(Clone)]
@@ -367,7 +367,7 @@ impl<'a> Infer<'a> {
             let (ty, size) = (self.solver.int(), self.solver.fresh_size());
             let local = self.local(&name.text, ty);
             self.locals[local.0 as usize].size = Some(size);
-            self.env.bind(&name.text, Entry::Local(local));
+            self.env.bind(&name.text, LocalMeaning::Local(local));
             self.unbound.push((local, name.span));
             inferred.push(local);
         }
@@ -427,17 +427,17 @@ impl<'a> Infer<'a> {
     fn written_size(&mut self, size: &Expr, place: Option<&ParamPath>) -> Poly {
         if let ExprKind::Var(name) = &size.kind {
             match self.env.get(name).cloned() {
-                Some(Entry::Local(local)) => {
+                Some(LocalMeaning::Local(local)) => {
                     self.claim(place, size.span, |infer| infer.named_claim(local, size));
                     let known = self.locals[local.0 as usize].ty;
                     self.expect_size(local, known, size.span);
                     return self.local_size(local);
                 }
                 Some(
-                    Entry::Function(..)
-                    | Entry::Accumulator(..)
-                    | Entry::Recursive(..)
-                    | Entry::Unmarked,
+                    LocalMeaning::Function(..)
+                    | LocalMeaning::Accumulator(..)
+                    | LocalMeaning::Recursive(..)
+                    | LocalMeaning::Unmarked,
                 ) => {}
                 None if self.global_named(name).is_none() => {
                     let near = lambada_source::suggest(name, self.env.names());

@@ -15,7 +15,7 @@ use lambada_prim::{Data as Elements, Precision, Scalar, ScalarTy, Tensor, tells}
 use lambada_source::{Problem, stack, suggest};
 use serde_json::Value;
 
-use super::raw::Entry;
+use super::raw::InputEntry;
 use super::sizes::{Conflict, complete, unsized_ty};
 use super::table::Lines;
 use super::{Inputs, Raw, is_identifier, json, names_match};
@@ -97,8 +97,8 @@ pub(super) fn by_name<'i>(
     names: &[&'i str],
     inputs: &'i Inputs,
     wrong: &mut Vec<Problem>,
-) -> HashMap<&'i str, &'i Entry> {
-    let mut given: HashMap<&str, &Entry> = HashMap::new();
+) -> HashMap<&'i str, &'i InputEntry> {
+    let mut given: HashMap<&str, &InputEntry> = HashMap::new();
     let mut places = names.iter();
     for entry in &inputs.entries {
         let name = match &entry.name {
@@ -122,8 +122,8 @@ pub(super) fn by_name<'i>(
 }
 
 /// The named values that match no parameter.
-fn unused<'i>(names: &[&str], inputs: &'i Inputs) -> impl Iterator<Item = &'i Entry> {
-    let known = |entry: &Entry| {
+fn unused<'i>(names: &[&str], inputs: &'i Inputs) -> impl Iterator<Item = &'i InputEntry> {
+    let known = |entry: &InputEntry| {
         let known = |other: &str| names.iter().any(|name| names_match(name, other));
         entry.name.as_deref().is_none_or(known)
     };
@@ -132,7 +132,7 @@ fn unused<'i>(names: &[&str], inputs: &'i Inputs) -> impl Iterator<Item = &'i En
 
 /// An unmatched member of a file whose name resembles the parameter's, with its origin.
 fn misspelled<'i>(name: &str, names: &[&str], inputs: &'i Inputs) -> Option<(&'i str, String)> {
-    let unused: Vec<&Entry> = unused(names, inputs).filter(|entry| entry.shared).collect();
+    let unused: Vec<&InputEntry> = unused(names, inputs).filter(|entry| entry.shared).collect();
     let near = suggest(name, unused.iter().filter_map(|entry| entry.name.as_deref()))?;
     let entry = unused.into_iter().find(|entry| entry.name.as_deref() == Some(&*near))?;
     Some((&entry.origin, near))

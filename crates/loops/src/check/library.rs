@@ -4,7 +4,8 @@ use lambada_prim::ScalarTy;
 
 use super::{Checked, Checker, Origin, ensure, same};
 use crate::{
-    Arg, Buf, Field, FieldId, FieldValue, FnId, Given, Library, NodeId, Operand, Param, Return,
+    Arg, Buf, Field, FieldId, FieldValue, FnId, Library, NodeId, Operand, Param, ResultTarget,
+    Return,
 };
 
 /// Checks the functions of a library: they have no libraries and no sizes of their own.
@@ -68,7 +69,7 @@ impl Checker<'_> {
         same(field.elem, self.bind_buf(buf, origin)?)
     }
 
-    pub(super) fn call(&self, FnId(id): FnId, args: &[Arg], results: &[Given]) -> Checked {
+    pub(super) fn call(&self, FnId(id): FnId, args: &[Arg], results: &[ResultTarget]) -> Checked {
         let function = self.library.functions.get(id as usize);
         let function = function.ok_or_else(|| format!("there is no function {id}"))?;
         ensure(function.params.len() == args.len(), || {
@@ -100,21 +101,22 @@ impl Checker<'_> {
         })
     }
 
-    fn given(&self, given: Given, result: &Return, elem: ScalarTy) -> Checked {
+    fn given(&self, given: ResultTarget, result: &Return, elem: ScalarTy) -> Checked {
         match (given, result) {
-            (Given::Cell(cell), Return::Scalar(_)) => {
+            (ResultTarget::Cell(cell), Return::Scalar(_)) => {
                 let ty = self.cell(cell)?;
                 ensure(ty.lanes == 1, || "a cell of several lanes".to_string())?;
                 same(ty.elem, elem)
             }
-            (Given::Buffer(buf), Return::Buffer(..)) => {
+            (ResultTarget::Buffer(buf), Return::Buffer(..)) => {
                 same(self.buf(buf)?, elem)?;
                 let here = *self.arenas.last().expect("there is an arena");
                 ensure(self.origins[buf.0 as usize] == Origin::Alloc(here), || {
                     "a result goes to a name made by `alloc` in the same scope".to_string()
                 })
             }
-            (Given::Cell(_), Return::Buffer(..)) | (Given::Buffer(_), Return::Scalar(_)) => {
+            (ResultTarget::Cell(_), Return::Buffer(..))
+            | (ResultTarget::Buffer(_), Return::Scalar(_)) => {
                 Err("a scalar and a buffer".to_string())
             }
         }

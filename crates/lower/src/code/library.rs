@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use lambada_loops::{
-    Arg, Buf, FieldId, FieldValue, FnId, Given, NodeId, Op, Operand, Param, Reg, Step,
+    Arg, Buf, FieldId, FieldValue, FnId, NodeId, Op, Operand, Param, Reg, ResultTarget, Step,
 };
 use lambada_prim::ScalarTy;
 use lambada_source::{Site, Span};
@@ -81,7 +81,7 @@ impl Code {
         &mut self,
         function: FnId,
         args: Vec<Arg>,
-        results: Vec<Given>,
+        results: Vec<ResultTarget>,
         (message, origin, leaves): (String, Option<Span>, bool),
     ) {
         let site = self.blamed(origin, message);

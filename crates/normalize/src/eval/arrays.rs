@@ -7,7 +7,7 @@ use lambada_prim::{ArrayPrim, Data, ReduceOp, Tensor};
 use lambada_source::Span;
 
 use super::{Evaluator, Hint, carried};
-use crate::emit::{Emit, Known};
+use crate::emit::{Emit, KnownContent};
 use crate::guards::Guard;
 use crate::merge::{LeafContext, Merge, joint_axes, map_leaves, merge};
 use crate::val::{ArrayVal, Leaf, Val};
@@ -218,7 +218,7 @@ fn items(emit: &mut Emit, atoms: Vec<Atom>, ty: Ty) -> Atom {
         return emit.constant(tensor);
     }
     let array = emit.bind("xs", ty, Op::Array(atoms.clone()));
-    emit.know(array, Known::Items(atoms));
+    emit.know(array, KnownContent::Items(atoms));
     array
 }
 
@@ -236,11 +236,11 @@ fn constant(emit: &Emit, atoms: &[Atom], ty: &Ty) -> Option<Tensor> {
                 tensor.data.set(at, value);
                 at += 1;
             }
-            (None, Some(Known::Constant(row))) if row.dims == tensor.dims[1..] => {
+            (None, Some(KnownContent::Constant(row))) if row.dims == tensor.dims[1..] => {
                 (0..row.data.len()).for_each(|k| tensor.data.set(at + k, row.data.get(k)));
                 at += row.data.len();
             }
-            (None, Some(Known::Items(_) | Known::Constant(_)) | None) => return None, // rows of other sizes fail at run time
+            (None, Some(KnownContent::Items(_) | KnownContent::Constant(_)) | None) => return None, // rows of other sizes fail at run time
         }
     }
     Some(tensor)

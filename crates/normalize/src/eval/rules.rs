@@ -29,7 +29,7 @@ use functions::OpenSum;
 use super::calls::parameters;
 use super::codes::RuledAt;
 use super::leaves::is_active;
-use super::library::{Known, known_results};
+use super::library::{FixedResult, known_results};
 use super::{Evaluator, Hint, leaves, sketches, slots};
 use crate::merge::LeafContext;
 use crate::messages;
@@ -54,7 +54,7 @@ struct Subject<'a> {
     params: &'a [CoreTy],
     result: &'a CoreTy,
     /// The known results of the function, once it is written.
-    known: Vec<Option<Known>>,
+    known: Vec<Option<FixedResult>>,
 }
 
 /// The parameters of a rule, and the values made of them.
