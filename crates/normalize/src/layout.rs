@@ -11,7 +11,7 @@ use lambada_core::{Data, sized};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 
 use crate::shape::{Constructor, LeafLayout, Shape, Table};
-use rows::{Reader, Writer};
+use rows::{RowDecoder, Writer};
 
 /// The conversion of values of a type to tensors.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,7 +70,7 @@ impl Layout {
         }
         let mut leaves: Vec<Tensor> = (0..self.shape.leaf_count()).map(|_| next()).collect();
         let columns: Vec<Tensor> = self.table.leaves().iter().map(|_| next()).collect();
-        let mut rows = Reader::new(&self.table, &columns);
+        let mut rows = RowDecoder::new(&self.table, &columns);
         build(&self.shape, &mut leaves, &mut Vec::new(), &mut rows)
     }
 }
@@ -303,7 +303,7 @@ fn taken(leaf: &mut Tensor) -> Tensor {
 }
 
 /// The value at a position of the enclosing arrays. A leaf outside arrays is taken.
-fn build(shape: &Shape, leaves: &mut [Tensor], at: &mut Vec<usize>, rows: &mut Reader) -> Data {
+fn build(shape: &Shape, leaves: &mut [Tensor], at: &mut Vec<usize>, rows: &mut RowDecoder) -> Data {
     if is_one_tensor(shape) {
         return Data::Tensor(match at.is_empty() {
             true => taken(&mut leaves[0]),
@@ -349,7 +349,7 @@ fn build_all<'a>(
     shapes: impl Iterator<Item = &'a Shape>,
     mut leaves: &mut [Tensor],
     at: &mut Vec<usize>,
-    rows: &mut Reader,
+    rows: &mut RowDecoder,
 ) -> Vec<Data> {
     let mut values = Vec::new();
     for shape in shapes {

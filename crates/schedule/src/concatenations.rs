@@ -167,7 +167,7 @@ impl Finder {
                 defined.insert(p.var, (*op, args.clone()));
             }
         });
-        let reader = Reader {
+        let reader = BodyReader {
             known: &self.known,
             types: &self.types,
             index: *index,
@@ -204,7 +204,7 @@ fn row(stm: &Stm) -> Option<(Var, &[Atom])> {
 }
 
 /// Reads the body of a `for`.
-struct Reader<'a> {
+struct BodyReader<'a> {
     known: &'a ScopedFacts,
     types: &'a FxHashMap<Var, Ty>,
     index: Var,
@@ -214,7 +214,7 @@ struct Reader<'a> {
     defined: FxHashMap<Var, (Prim, Vec<Atom>)>,
 }
 
-impl Reader<'_> {
+impl BodyReader<'_> {
     /// Collects the parts of the elements `[from, to)`, if the result consists of arrays.
     fn parts(
         &self,

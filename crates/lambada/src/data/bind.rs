@@ -174,7 +174,7 @@ fn one(
     sizes: &mut Sizes,
 ) -> Result<Data, Problem> {
     let expected = print_type(program, ty);
-    let reader = Reader { program, name, expected: &expected, path: None, lines };
+    let reader = DataReader { program, name, expected: &expected, path: None, lines };
     let data = reader.raw(ty, value)?;
     if program.precision == Precision::F32
         && let Some((place, x)) = reals::beyond(&data)
@@ -247,7 +247,7 @@ impl Sizes {
         complete(program, &known.collect(), values)
     }
 
-    fn compare(&mut self, reader: &Reader, ty: &SizedTy, data: &Data) -> Result<(), Problem> {
+    fn compare(&mut self, reader: &DataReader, ty: &SizedTy, data: &Data) -> Result<(), Problem> {
         match (ty, data) {
             (SizedTy::Array(..), Data::Tensor(tensor)) => {
                 let mut at = ty;
@@ -305,7 +305,7 @@ impl Sizes {
         }
     }
 
-    fn size(&mut self, reader: &Reader, size: &Size, found: usize) -> Result<(), Problem> {
+    fn size(&mut self, reader: &DataReader, size: &Size, found: usize) -> Result<(), Problem> {
         match size {
             Size::Any | Size::Expr(_) => Ok(()),
             Size::Const(n) if *n as usize == found => Ok(()),
@@ -334,7 +334,7 @@ impl Sizes {
 }
 
 #[derive(Clone, Copy)]
-struct Reader<'a> {
+struct DataReader<'a> {
     program: &'a Program,
     name: &'a str,
     expected: &'a str,
@@ -380,7 +380,7 @@ impl std::fmt::Display for ValuePath<'_> {
     }
 }
 
-impl Reader<'_> {
+impl DataReader<'_> {
     fn mismatch(&self, found: impl Into<String>) -> Problem {
         messages::mismatch(self.name, self.expected, &self.found(found))
     }
@@ -400,15 +400,15 @@ impl Reader<'_> {
     }
 
     /// Reads a nested value.
-    fn inside<R>(&self, step: At, read: impl FnOnce(&Reader) -> R) -> R {
-        read(&Reader { path: Some(&ValuePath { outer: self.path, step }), ..*self })
+    fn inside<R>(&self, step: At, read: impl FnOnce(&DataReader) -> R) -> R {
+        read(&DataReader { path: Some(&ValuePath { outer: self.path, step }), ..*self })
     }
 
     /// Reads the elements of a list.
     fn each<T, R>(
         &self,
         items: impl IntoIterator<Item = T>,
-        mut read: impl FnMut(&Reader, T) -> Result<R, Problem>,
+        mut read: impl FnMut(&DataReader, T) -> Result<R, Problem>,
     ) -> Result<Vec<R>, Problem> {
         let items = items.into_iter().enumerate();
         items.map(|(k, item)| self.inside(At::Index(k), |inner| read(inner, item))).collect()
@@ -418,7 +418,7 @@ impl Reader<'_> {
     fn fraction(&self, values: &[f64], column: Option<&str>) -> Option<Problem> {
         let is_one = |x: &f64| json::int(&Value::from(*x)).is_some();
         let row = values.iter().position(|x| !is_one(x))?;
-        let told = |inner: &Reader| {
+        let told = |inner: &DataReader| {
             let found = inner.found(values[row].to_string());
             messages::not_integral(self.name, self.expected, &found)
         };
@@ -545,7 +545,7 @@ impl Reader<'_> {
         for _ in 0..depth {
             path = path.and_then(|path| path.outer);
         }
-        Reader { path, ..*self }.mismatch(json::describe(whole))
+        DataReader { path, ..*self }.mismatch(json::describe(whole))
     }
 
     fn record(&self, types: &[(Rc<str>, SizedTy)], value: &Value) -> Result<Data, Problem> {

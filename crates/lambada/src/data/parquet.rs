@@ -31,7 +31,7 @@ pub fn read(file: File, memory: Memory) -> Result<Table, Wrong> {
     let schema = metadata.file_metadata().schema_descr().root_schema();
     let rows = usize::try_from(metadata.file_metadata().num_rows())?;
     let mut reader =
-        Reader { file: Arc::new(file), metadata: &metadata, rows, room: Room::of(memory) };
+        ParquetReader { file: Arc::new(file), metadata: &metadata, rows, room: Room::of(memory) };
     let mut columns = Vec::new();
     let mut leaf = 0;
     for field in schema.get_fields() {
@@ -49,14 +49,14 @@ fn leaves(field: &Type) -> usize {
     }
 }
 
-struct Reader<'a> {
+struct ParquetReader<'a> {
     file: Arc<File>,
     metadata: &'a ParquetMetaData,
     rows: usize,
     room: Room,
 }
 
-impl Reader<'_> {
+impl ParquetReader<'_> {
     /// Reads a field whose first Parquet column is `leaf`.
     fn column(&mut self, field: &Type, leaf: usize) -> Result<Column, Wrong> {
         let mut lists = Vec::new();

@@ -240,7 +240,8 @@ fn constant(emit: &Emit, atoms: &[Atom], ty: &Ty) -> Option<Tensor> {
                 (0..row.data.len()).for_each(|k| tensor.data.set(at + k, row.data.get(k)));
                 at += row.data.len();
             }
-            (None, Some(KnownContent::Items(_) | KnownContent::Constant(_)) | None) => return None, // rows of other sizes fail at run time
+            // Rows of other sizes fail at run time.
+            (None, Some(KnownContent::Items(_) | KnownContent::Constant(_)) | None) => return None,
         }
     }
     Some(tensor)

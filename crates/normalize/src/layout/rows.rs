@@ -157,7 +157,7 @@ fn values_at<'d>(shape: &Shape, data: &'d Data, found: &mut Vec<(TypeId, &'d Dat
 
 /// Rows under decoding: values that are not part of another value yet.
 #[derive(Default)]
-pub(crate) struct Reader {
+pub(crate) struct RowDecoder {
     values: Vec<Option<Data>>,
 }
 
@@ -169,10 +169,10 @@ struct Cursor<'a> {
     real: usize,
 }
 
-impl Reader {
+impl RowDecoder {
     /// The values of all rows.
-    pub fn new(table: &Table, columns: &[Tensor]) -> Reader {
-        let mut reader = Reader::default();
+    pub fn new(table: &Table, columns: &[Tensor]) -> RowDecoder {
+        let mut reader = RowDecoder::default();
         let [tags, ints_at, reals_at, ints, reals] = columns else { return reader };
         let at = |column: &Tensor, row: usize| column.data.get(row).int() as usize;
         for row in 0..tags.dims[0] {

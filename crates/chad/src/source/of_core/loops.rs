@@ -11,7 +11,7 @@ use lambada_source::Span;
 
 use super::known::{PartiallyStatic, lift};
 use super::outside::{ELEMENTS, FOLDS, ROWS, SIZES, SMALLER};
-use super::{LARGEST, Let, Outside, Read, Reader, component, outside, vector, wrap};
+use super::{CoreReader, LARGEST, Let, Outside, Read, component, outside, vector, wrap};
 use crate::op::Op;
 use crate::source::{
     Kind, REAL, Term, Var, abs, constant, fold, fst, lam, map, op, op_at, snd, tuple, var,
@@ -44,7 +44,7 @@ impl Loop {
     }
 }
 
-impl Reader<'_> {
+impl CoreReader<'_> {
     /// Reads the body of a loop, in which `bound` are bound too.
     fn body(
         &mut self,

@@ -56,7 +56,7 @@ pub fn of_core(program: &Program, entry: DefId) -> Result<(Var, Term), Outside> 
         params.push((x, def.signature.params.get(params.len()).map(|(_, sized)| sized)));
         body = inside;
     }
-    let mut reader = Reader { program, env: HashMap::new(), blocks: vec![], loops: vec![] };
+    let mut reader = CoreReader { program, env: HashMap::new(), blocks: vec![], loops: vec![] };
     let types = params
         .iter()
         .map(|(x, sized)| {
@@ -84,7 +84,7 @@ fn component(t: Term, k: usize, n: usize) -> Term {
     }
 }
 
-struct Reader<'a> {
+struct CoreReader<'a> {
     program: &'a Program,
     /// The values of the variables of `core`.
     env: HashMap<u32, PartiallyStatic>,
@@ -160,7 +160,7 @@ type Read = Result<PartiallyStatic, Outside>;
 /// The largest size of an array: the indices of a loop are known one by one.
 const LARGEST: usize = 1 << 20;
 
-impl Reader<'_> {
+impl CoreReader<'_> {
     fn ty(&self, ty: &core::Ty, sized: Option<&SizedTy>, span: Span) -> Result<Ty, Outside> {
         match ty {
             core::Ty::Scalar(ScalarTy::Real) => Ok(REAL),
