@@ -251,8 +251,7 @@ fn in_the_book(before: &str, table: &str) {
     golden(&page, &format!("{head}{before}{table}{after}{tail}")).unwrap_or_else(|e| panic!("{e}"));
 }
 
-/// The costs of a loop whose reverse sweep keeps few states: from the optimized program to the
-/// counts, as users get it.
+/// Costs of a loop whose reverse sweep keeps few states, as users get it.
 #[test]
 fn the_table_of_checkpoints() {
     const STEPS: [usize; 3] = [100, 400, 1600];
@@ -351,8 +350,7 @@ def curve [n] [m] (a : [m][n]real) (w : [n]real) = jvp (grad (loss a)) w a[1]
 def square [n] [m] (a : [m][n]real) (w : [n]real) : [n][n]real = hessian (loss a) w
 ";
 
-/// All directions together cost the value once for each block of them, and one tangent for each
-/// direction.
+/// All directions cost the value once for each block of them, and one tangent each.
 #[test]
 fn directions_share_the_value() {
     let mut session = Session::new();
@@ -373,8 +371,7 @@ fn directions_share_the_value() {
     }
 }
 
-/// Arrays take the memory of the result and of the state of one block of directions, whatever their
-/// number.
+/// Arrays take the memory of the result and of the state of one block of directions.
 #[test]
 fn directions_take_bounded_memory() {
     let mut session = Session::new();
@@ -487,8 +484,7 @@ fn a_call_that_updates_one_element_costs_the_same_in_long_arrays() {
     }
 }
 
-/// A function with rules leaves no tape, so a loop that calls it keeps the states that its
-/// `checkpoint` asks for.
+/// A function with rules leaves no tape: a loop that calls it keeps the states of `checkpoint`.
 #[test]
 fn a_checkpoint_holds_where_functions_with_rules_are_called() {
     let source = "def wave (x : real) : real = sin x with jvp dx = cos x * dx\n\
@@ -506,8 +502,7 @@ fn a_checkpoint_holds_where_functions_with_rules_are_called() {
     assert!(5 * cut < all, "{cut} bytes with a checkpoint, {all} without");
 }
 
-/// A sine costs one operation, and two more in reverse. With the value recomputed for the cells of
-/// its nodes, it would be four in all.
+/// A sine costs one operation, and two more in reverse; a recomputed value would make it four.
 #[test]
 fn the_gradient_of_nodes_runs_the_value_once() {
     let source = "type list = Nil | Cons real list\n\
@@ -524,8 +519,7 @@ fn the_gradient_of_nodes_runs_the_value_once() {
     assert!(2 * both <= 7 * value, "{value} operations for the value, {both} with the gradient");
 }
 
-/// `(\x1 -> (\x2 -> … xn) (x1 * x1)) (x * x)`: the paper's encoding of n nested `let`s, `x` squared
-/// n times.
+/// `(\x1 -> (\x2 -> … xn) (x1 * x1)) (x * x)`: the paper's encoding of n nested `let`s.
 fn encoded_lets(n: usize) -> String {
     let body = (1..n)
         .rev()
@@ -594,8 +588,7 @@ fn encoded_lets_are_squares() {
     }
 }
 
-/// One function without and with rules; the rules state the derivative that the compiler derives
-/// anyway.
+/// One function without rules, and with the derivative that the compiler derives as its rules.
 const SOFTPLUS: &str = "\
 def plain (x : real) : real = if x > 30 then x else log1p (exp x)
 def ruled (x : real) : real = if x > 30 then x else log1p (exp x)

@@ -1,5 +1,6 @@
-//! The shape of the code: modules that stand side by side do not need each other in a circle, and
-//! passes do not list constructs only to do nothing with them.
+//! The shape of the code: modules that stand side by side do not need each other in a circle, types
+//! do not tie modules together by their methods, and passes do not list constructs only to do
+//! nothing with them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -77,20 +78,46 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("surface", 35),
 ];
 
+/// The files that may hold methods of one type. Beyond, methods tie modules together as imports do,
+/// unseen by the search for circles.
+const FILES_OF_METHODS: usize = 5;
+
+/// Types with methods in more files, with the number of these files. The numbers only fall. Of the
+/// derivatives and of lowering, each file is one construct of the language.
+const METHODS: &[(&str, &str, usize)] = &[
+    ("crates/differentiate", "Cotangents", 16),
+    ("crates/differentiate", "Tangents", 16),
+    ("crates/elaborate", "Infer", 18),
+    ("crates/elaborate", "Solver", 9),
+    ("crates/elaborate", "Specialize", 12),
+    ("crates/emit", "Emitter", 12),
+    ("crates/lambada", "Unit", 9),
+    ("crates/lower", "Code", 6),
+    ("crates/lower", "Lower", 18),
+    ("crates/schedule", "Distributor", 7),
+    ("crates/surface", "Parser", 8),
+];
+
 /// Complaints about the modules and the matches of the crates.
 pub fn complaints(root: &Path) -> Vec<String> {
     let mut complaints = Vec::new();
     let mut circles = Circles::new();
-    for entry in fs::read_dir(root.join("crates")).expect("crates/ exists").flatten() {
+    let folders = ["crates", "apps"].into_iter().flat_map(|all| {
+        let entries = fs::read_dir(root.join(all)).expect("the folder exists").flatten();
+        entries.map(move |entry| (all, entry))
+    });
+    for (all, entry) in folders {
         let name = entry.file_name().to_string_lossy().into_owned();
+        let place = format!("{all}/{name}");
         let modules = match modules(&entry.path().join("src")) {
             Ok(modules) => modules,
             Err(why) => {
-                complaints.push(format!("{name}: {why}"));
+                complaints.push(format!("{place}: {why}"));
                 continue;
             }
         };
-        circles.extend(all_circles(&name, &modules));
+        circles.extend(all_circles(&place, &modules));
+        complaints.extend(knots(&place, &modules));
         let idle: Vec<String> = modules.values().flat_map(|m| m.idle.clone()).collect();
         let limit = IDLE_ARMS.iter().find(|(of, _)| *of == name).map_or(0, |(_, limit)| *limit);
         if idle.len() > limit {
@@ -127,6 +154,36 @@ pub fn complaints(root: &Path) -> Vec<String> {
     complaints
 }
 
+/// Complaints about types of a crate whose methods stand in too many files.
+fn knots(place: &str, modules: &Modules) -> Vec<String> {
+    let mut files: BTreeMap<&str, usize> = BTreeMap::new();
+    for ty in modules.values().flat_map(|module| &module.methods) {
+        *files.entry(ty).or_default() += 1;
+    }
+    let limit = |ty: &str| {
+        let known = METHODS.iter().find(|(of, name, _)| *of == place && *name == ty);
+        known.map_or(FILES_OF_METHODS, |(_, _, limit)| *limit)
+    };
+    let mut complaints = Vec::new();
+    for (ty, count) in &files {
+        if *count > limit(ty) {
+            complaints.push(format!(
+                "{place}: `{ty}` has methods in {count} files, there may be {}",
+                limit(ty)
+            ));
+        }
+    }
+    for (_, ty, limit) in METHODS.iter().filter(|(of, ..)| *of == place) {
+        let count = files.get(ty).copied().unwrap_or(0);
+        if count < *limit {
+            complaints.push(format!(
+                "{place}: `{ty}` has methods in {count} files only; say so in xtask/src/structure.rs"
+            ));
+        }
+    }
+    complaints
+}
+
 /// A module: its mentions of the crate's items, and its idle arms. Modules go by their paths, the
 /// root by none.
 #[derive(Default)]
@@ -137,6 +194,8 @@ struct Module {
     mentions: BTreeSet<Vec<String>>,
     /// The places of arms that do nothing.
     idle: Vec<String>,
+    /// The types that it gives methods to.
+    methods: BTreeSet<String>,
 }
 
 /// Circles of modules that need each other, by folder and modules, with the uses that make them.
@@ -153,7 +212,7 @@ fn modules(src: &Path) -> Result<Modules, String> {
         let inside = file.strip_prefix(src).unwrap_or(&file).with_extension("");
         let mut path: Vec<String> =
             inside.iter().map(|part| part.to_string_lossy().into_owned()).collect();
-        if path.last().is_some_and(|last| last == "mod" || last == "lib") {
+        if path.last().is_some_and(|last| ["mod", "lib", "main"].contains(&&**last)) {
             path.pop();
         }
         if path.iter().any(|part| part == "tests") {
@@ -228,6 +287,14 @@ impl<'ast> Visit<'ast> for ModuleReader<'_> {
             Item::Mod(item) if is_test(&item.attrs) => {}
             Item::Use(item) if is_test(&item.attrs) => {}
             Item::Use(item) => self.import(&item.tree, &[]),
+            Item::Impl(item) if is_test(&item.attrs) => {}
+            Item::Impl(of) => {
+                if let (None, syn::Type::Path(ty)) = (&of.trait_, &*of.self_ty) {
+                    let name = ty.path.segments.last().map(|part| part.ident.to_string());
+                    self.module.methods.extend(name);
+                }
+                visit::visit_item(self, item);
+            }
             item => visit::visit_item(self, item),
         }
     }
@@ -300,7 +367,7 @@ fn is_idle(body: &Expr) -> bool {
 }
 
 /// The circles of modules that stand side by side, in each folder of a crate.
-fn all_circles(name: &str, modules: &Modules) -> Circles {
+fn all_circles(crate_at: &str, modules: &Modules) -> Circles {
     // From each module to those that it mentions, as whole paths.
     let edges: BTreeSet<(&Vec<String>, Vec<String>, String)> = modules
         .iter()
@@ -332,7 +399,7 @@ fn all_circles(name: &str, modules: &Modules) -> Circles {
                 told.insert((from, to, what.clone()));
             }
         }
-        let place = [&["crates".to_string(), name.to_string()], parent].concat().join("/");
+        let place = [&[crate_at.to_string()], parent].concat().join("/");
         for circle in strongly_connected(&uses) {
             let inside = |(from, to, _): &&(String, String, String)| {
                 circle.contains(from) && circle.contains(to)
@@ -392,7 +459,7 @@ mod tests {
     }
 
     fn circles(files: &[(&str, &str)]) -> Vec<String> {
-        all_circles("c", &crate_of(files))
+        all_circles("crates/c", &crate_of(files))
             .into_keys()
             .map(|(p, names)| format!("{p}: {}", names.join(" ")))
             .collect()

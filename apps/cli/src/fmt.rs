@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use crate::commands::{Report, Shell};
+use crate::report::Report;
+use crate::shell::Shell;
 use crate::{messages, report};
 
 impl Shell {

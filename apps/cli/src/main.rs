@@ -11,6 +11,7 @@ mod pages;
 mod progress;
 mod repl;
 mod report;
+mod shell;
 
 use std::process::ExitCode;
 

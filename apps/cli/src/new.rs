@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use crate::commands::Report;
+use crate::report::Report;
 use crate::{messages, report};
 
 /// The files of a new project, with `NAME` for its name.

@@ -6,7 +6,7 @@ use clap::CommandFactory as _;
 use clap_complete::Shell;
 
 use crate::args::Args;
-use crate::commands::Report;
+use crate::report::Report;
 use crate::{messages, report};
 
 /// Prints completions for a shell.

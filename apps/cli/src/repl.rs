@@ -9,8 +9,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 
 use crate::args::{Engine, Look};
-use crate::commands::{Report, Shell};
 use crate::interrupt::Interrupt;
+use crate::report::Report;
+use crate::shell::Shell;
 use crate::{messages, report};
 pub use input::is_interactive;
 use input::{Input, Read};

@@ -8,6 +8,9 @@ use lambada::{Data, Failure, Precision, Problem, Session, Style};
 use crate::args::{Color, Look};
 use crate::{messages, progress};
 
+/// Text for standard error after a failed command.
+pub(crate) type Report = String;
+
 /// Whether to color messages.
 pub fn colored(choice: Color) -> bool {
     match choice {

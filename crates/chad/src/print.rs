@@ -17,12 +17,10 @@ use crate::var::{Name, Names};
 /// Width of a page, in columns.
 const WIDTH: usize = 100;
 
-/// The least weight of a subterm with a name. Lighter ones are repeated: variables, constants,
-/// their projections and pairs.
+/// The least weight of a subterm with a name. Lighter ones, such as variables, are repeated.
 const LIGHTEST_NAMED: usize = 4;
 
-/// The weight of a construct without its parts: a construct that computes something is worth a
-/// name.
+/// The weight of a construct without its parts: a computation is worth a name.
 fn weight<T>(look: &Look<T>) -> usize {
     match look {
         Look::Prefix(..) => 0,
@@ -163,8 +161,7 @@ pub(crate) fn linear_name<T>(context: &[crate::var::Var<T>]) -> String {
 /// The linear variable.
 const LINEAR: &str = "v";
 
-/// A class of equal terms, and the body of the linear variable's binder, 0 if they do not mention
-/// the linear variable.
+/// A class of equal terms, and the body of the linear variable's binder, or 0 without one.
 type Key = (usize, usize);
 
 /// Subterms that are written once, by the bodies of binders that name them.

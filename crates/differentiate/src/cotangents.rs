@@ -36,12 +36,13 @@ use lambada_anf::{
 use crate::activity::Activity;
 use crate::arrays;
 use crate::crossing::{self, cross};
+use crate::derived::Partial;
 use crate::derived::{Context, Crossing, Mode};
 use crate::facts::Facts;
 use crate::guarded::guarded;
 use crate::known::Handles;
 use crate::multiples::multiples;
-use crate::rules::parts::{Gives, Partial};
+use crate::partial::Gives;
 use crate::shadows::Shadows;
 use crate::tangents::ShadowCell;
 use crate::trim::{trim, trim_first};

@@ -103,6 +103,10 @@ pub(crate) enum Task {
     Reverse(Rc<Pullback>),
 }
 
+/// For each function with rules that a block calls, and each of its results or parameters: whether
+/// some reals of the tangent or cotangent that the rule gives may be absent.
+pub(crate) type Partial = HashMap<FnId, Rc<[bool]>>;
+
 /// The library that derivatives extend.
 pub(crate) struct Context {
     pub(crate) library: Library,

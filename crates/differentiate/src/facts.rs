@@ -6,7 +6,7 @@ use std::rc::Rc;
 use lambada_anf::{Block, Exp, Lambda, Nest, Op, Param, Stm, Ty, Var};
 
 use crate::activity::Activity;
-use crate::rules::parts::Partial;
+use crate::derived::Partial;
 use crate::settled::{from_final, settled_reads};
 use crate::unbounded::Unbounded;
 use crate::versions::Versions;

@@ -9,8 +9,8 @@
 //!   rules;
 //! * one file per construct, with both modes side by side: `prim`, `index`, `for_`, `loop_`,
 //!   `while_`, `if_`, `update`, `array`, `array_prims`, `accumulator`, `node`, `call`;
-//! * `rules`: calls of functions with derivatives by their author; `transpose` and `linear`: the
-//!   mode without a rule;
+//! * `rules`: calls of functions with derivatives by their author; `partial`: the parts that a rule
+//!   drops; `transpose` and `linear`: the mode without a rule;
 //! * `derived`, `boundary`, `crossing` and `shadows`: additions to the library, and the conversion
 //!   of nodes at the boundary; `known`, `flow` and `threaded`: facts about the library;
 //! * `values`, `node_values` and `guarded`: cotangents of handles where the derivative becomes
@@ -62,6 +62,7 @@ mod messages;
 mod multiples;
 mod node;
 mod node_values;
+mod partial;
 mod prepare;
 mod presence;
 mod prim;

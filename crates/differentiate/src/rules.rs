@@ -15,8 +15,6 @@
 //! * Assumes: functions with rules take no accumulators, and their values have no cells.
 //! * Keeps: an active captured variable is reported as a problem of the program.
 
-pub(crate) mod parts;
-
 use std::collections::HashSet;
 
 use lambada_anf::{
@@ -33,6 +31,7 @@ use crate::derived::{Context, Crossing, Mode};
 use crate::flow::is_zero;
 use crate::known::Handles;
 use crate::messages;
+use crate::partial;
 use crate::tangents::Tangents;
 
 /// The interface of a rule besides the parameters and results of the function: by position, with
@@ -142,7 +141,7 @@ fn rule_code(
     if marked.is_some() {
         for (given, ty) in given {
             let there = matches!(given, RuleArg::Value(_) | RuleArg::When { .. });
-            args.push(parts::mark(b, ty, there));
+            args.push(partial::mark(b, ty, there));
         }
     }
     if let Some(function) = cx.library.function(marked.unwrap_or(*rule)) {
@@ -155,7 +154,7 @@ fn rule_code(
         let (values, marks) = code.results.split_at(types.len());
         let mut results = Vec::new();
         for (k, value) in values.iter().enumerate() {
-            let there = marks.get(k).and_then(|m| parts::presence(b, &types[k].1, *value, *m));
+            let there = marks.get(k).and_then(|m| partial::presence(b, &types[k].1, *value, *m));
             results.push((!nothing.contains(&k)).then_some((*value, there)));
         }
         return results;
@@ -241,9 +240,9 @@ impl Tangents<'_> {
         outs: &[Var],
         given: &[(RuleArg, Ty)],
     ) -> Vec<Option<RuleResult>> {
-        let dynamic = given.iter().enumerate().find_map(|(k, (given, _))| match given {
-            RuleArg::When { tangent, when, zero } => Some((k, *tangent, *when, *zero)),
-            RuleArg::Value(_) | RuleArg::Zero(_) | RuleArg::Nothing(_) => None,
+        let dynamic = given.iter().enumerate().find_map(|(k, (given, _))| {
+            let RuleArg::When { tangent, when, zero } = given else { return None };
+            Some((k, *tangent, *when, *zero))
         });
         let Some((k, tangent, when, zero)) = dynamic else {
             return rule_code(self.cx, &mut self.b, rule, given);
@@ -409,7 +408,7 @@ impl Cotangents<'_> {
                     self.add_when(args[*k], cotangent, ty, Some(when));
                 }
                 Some(Presence::Each(flags, _)) => {
-                    let counts = parts::counts(&mut self.b, flags, ty);
+                    let counts = partial::counts(&mut self.b, flags, ty);
                     self.counts.extend(cotangent.as_var().zip(counts.as_var()));
                     self.add_value(args[*k], ty, cotangent);
                 }

@@ -26,7 +26,7 @@ use crate::absence::{Absence, Presence};
 use crate::activity::Activity;
 use crate::derived::{Context, Mode};
 use crate::known::Handles;
-use crate::rules::parts::Gives;
+use crate::partial::Gives;
 use crate::threaded::LastUses;
 
 /// The forward derivative under construction, and the tangents in scope.

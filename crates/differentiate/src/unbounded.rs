@@ -10,7 +10,7 @@ use lambada_anf::{Atom, Block, Exp, Lambda, Nest, Op, Out, Stm, Var};
 use lambada_prim::{Expr, Prim, ReduceOp, Scalar};
 
 use crate::activity::Activity;
-use crate::rules::parts::Partial;
+use crate::derived::Partial;
 
 /// How the partial derivatives behind a cotangent can fail to be finite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

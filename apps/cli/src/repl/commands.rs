@@ -6,8 +6,8 @@ use lambada::Operator;
 
 use super::Next;
 use super::state::State;
-use crate::commands::Report;
 use crate::messages;
+use crate::report::Report;
 
 /// A command, as `:help` lists it.
 pub struct Command {

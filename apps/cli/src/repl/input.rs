@@ -14,8 +14,8 @@ use rustyline::validate::{ValidationContext, ValidationResult, Validator};
 use rustyline::{CompletionType, Config, Context, Editor, Helper};
 
 use super::commands::COMMANDS;
-use crate::commands::Report;
 use crate::messages;
+use crate::report::Report;
 
 const PROMPT: &str = "> ";
 

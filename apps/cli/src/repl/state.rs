@@ -12,7 +12,8 @@ use lambada::{Executable, Expression, Inputs, Operator, Place, Problem, RESULT, 
 
 use super::Next;
 use crate::args::{Engine, Look};
-use crate::commands::{Report, Shell, engine};
+use crate::report::Report;
+use crate::shell::{Shell, engine};
 use crate::{messages, report};
 
 /// Name of typed texts in messages.

@@ -3,7 +3,7 @@
 //! mention.
 //!
 //! * Gives: values of the type. Sizes are compared only within an array; the caller checks declared
-//! sizes.
+//!   sizes.
 
 use std::fmt;
 use std::rc::Rc;

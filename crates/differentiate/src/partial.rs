@@ -12,7 +12,6 @@
 //! Marks cost a second program beside the rule. So a rule that surely depends on all it is given
 //! has none, nor has a rule in front of bounded partial derivatives.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::{
@@ -24,13 +23,9 @@ use lambada_prim::{Prim, Scalar};
 use crate::absence::{Finder, NOWHERE, Presence};
 use crate::activity::{Activity, Scope};
 use crate::arrays;
-use crate::derived::Context;
+use crate::derived::{Context, Partial};
 use crate::flow;
 use crate::known::Handles;
-
-/// For each function with rules that a block calls, and each of its results or parameters: whether
-/// some reals of the tangent or cotangent that the rule gives may be absent.
-pub(crate) type Partial = HashMap<FnId, Rc<[bool]>>;
 
 /// A rule gives tangents of results, or cotangents of parameters.
 #[derive(Clone, Copy, PartialEq, Eq)]
