@@ -28,7 +28,7 @@ pub struct Expectation {
     /// From 0.
     pub line: usize,
     /// The kind of promise.
-    pub kind: Kind,
+    pub kind: PromiseKind,
     /// The definition.
     pub entry: String,
     /// The arguments.
@@ -39,7 +39,7 @@ pub struct Expectation {
 
 /// The kinds of promises.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum PromiseKind {
     /// A value, with the oracle matrix.
     Run,
     /// A value.
@@ -94,16 +94,16 @@ pub fn expectations(text: &str) -> Vec<Expectation> {
 fn expectation(line: usize, text: &str) -> Option<Expectation> {
     let (word, rest) = text.split_once(' ')?;
     let kind = match word {
-        "run" => Kind::Run,
-        "value" => Kind::Value,
-        "slope" => Kind::Slope,
-        "grad" => Kind::Grad,
-        "check:" => Kind::Check,
-        "fails" => Kind::Fails,
-        "oracle" => Kind::Oracle,
+        "run" => PromiseKind::Run,
+        "value" => PromiseKind::Value,
+        "slope" => PromiseKind::Slope,
+        "grad" => PromiseKind::Grad,
+        "check:" => PromiseKind::Check,
+        "fails" => PromiseKind::Fails,
+        "oracle" => PromiseKind::Oracle,
         _ => return None,
     };
-    if kind == Kind::Check {
+    if kind == PromiseKind::Check {
         let (entry, ty) = rest.split_once(" : ")?;
         return Some(Expectation {
             line,
@@ -177,7 +177,7 @@ impl Executables<'_> {
     ) -> Result<String, String> {
         let unit = self.unit;
         let operator = match expectation.kind {
-            Kind::Check => {
+            PromiseKind::Check => {
                 let definitions = unit.definitions();
                 let definition = definitions
                     .iter()
@@ -185,9 +185,9 @@ impl Executables<'_> {
                     .ok_or("no such definition")?;
                 return Ok(definition.scheme.clone());
             }
-            Kind::Oracle => return Ok(String::new()),
-            Kind::Grad | Kind::Slope => Operator::Grad,
-            Kind::Run | Kind::Value | Kind::Fails => Operator::Value,
+            PromiseKind::Oracle => return Ok(String::new()),
+            PromiseKind::Grad | PromiseKind::Slope => Operator::Grad,
+            PromiseKind::Run | PromiseKind::Value | PromiseKind::Fails => Operator::Value,
         };
         let args = arguments(unit, expectation)?;
         let call = unit.call(&expectation.entry, operator, None).map_err(|p| format!("{p:?}"))?;
@@ -207,9 +207,11 @@ impl Executables<'_> {
             same(call.program.precision, "an engine against the meaning", &results[0], other)?;
         }
         match (results[0].clone(), expectation.kind) {
-            (Ok(Data::Tuple(pair)), Kind::Grad | Kind::Slope) => Ok(to_json(&pair[1]).to_string()),
-            (Ok(value), Kind::Run | Kind::Value) => Ok(to_json(&value).to_string()),
-            (Err(failure), Kind::Fails) => Ok(failure.message),
+            (Ok(Data::Tuple(pair)), PromiseKind::Grad | PromiseKind::Slope) => {
+                Ok(to_json(&pair[1]).to_string())
+            }
+            (Ok(value), PromiseKind::Run | PromiseKind::Value) => Ok(to_json(&value).to_string()),
+            (Err(failure), PromiseKind::Fails) => Ok(failure.message),
             (Ok(value), _) => Err(format!("gives {value}")),
             (Err(failure), _) => Err(format!("fails: {}", failure.message)),
         }
@@ -219,14 +221,14 @@ impl Executables<'_> {
 /// Whether the result keeps the promise.
 pub fn agrees(expectation: &Expectation, found: &str) -> bool {
     match expectation.kind {
-        Kind::Run | Kind::Value | Kind::Grad | Kind::Slope => {
+        PromiseKind::Run | PromiseKind::Value | PromiseKind::Grad | PromiseKind::Slope => {
             match (serde_json::from_str(found), serde_json::from_str(&expectation.expected)) {
                 (Ok(a), Ok(b)) => close(&a, &b),
                 _ => false,
             }
         }
-        Kind::Check | Kind::Fails => found == expectation.expected,
-        Kind::Oracle => true,
+        PromiseKind::Check | PromiseKind::Fails => found == expectation.expected,
+        PromiseKind::Oracle => true,
     }
 }
 

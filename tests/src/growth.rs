@@ -99,7 +99,7 @@ pub struct Subject {
 
 /// Which of a definition's functions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FunctionKind {
     /// Itself.
     Value,
     /// Value and tangent.
@@ -114,7 +114,8 @@ pub enum Kind {
 }
 
 /// All of them but those by one parameter.
-pub const KINDS: [Kind; 4] = [Kind::Value, Kind::Jvp, Kind::Vjp, Kind::Hvp];
+pub const KINDS: [FunctionKind; 4] =
+    [FunctionKind::Value, FunctionKind::Jvp, FunctionKind::Vjp, FunctionKind::Hvp];
 
 impl Subject {
     /// A promise's definition, or nothing where it has no such derivative. `factor` is how often
@@ -122,7 +123,7 @@ impl Subject {
     pub fn new(
         unit: &Unit,
         promise: &Expectation,
-        kind: Kind,
+        kind: FunctionKind,
         factor: usize,
         scale_ints: bool,
     ) -> Result<Option<Subject>, String> {
@@ -186,23 +187,27 @@ impl Subject {
     }
 }
 
-fn derived(unit: &Unit, entry: &str, kind: Kind) -> Result<Option<(Program, DefId)>, String> {
+fn derived(
+    unit: &Unit,
+    entry: &str,
+    kind: FunctionKind,
+) -> Result<Option<(Program, DefId)>, String> {
     let (mut program, id) = unit.definition(entry).map_err(|p| format!("{p:?}"))?;
-    if kind == Kind::Value {
+    if kind == FunctionKind::Value {
         return Ok(Some((program, id)));
     }
     let Ok(mut wrt) = operators::choose(&program, id, None) else { return Ok(None) };
-    if let Kind::VjpBy(place) = kind {
+    if let FunctionKind::VjpBy(place) = kind {
         if place >= wrt.len() || wrt.len() == 1 {
             return Ok(None);
         }
         wrt = vec![wrt[place]];
     }
-    let first = if kind == Kind::Jvp { Operator::Jvp } else { Operator::Vjp };
+    let first = if kind == FunctionKind::Jvp { Operator::Jvp } else { Operator::Vjp };
     let derive =
         |program: &mut Program, id, operator| operators::derive(program, id, operator, &wrt).ok();
     let Some(id) = derive(&mut program, id, first) else { return Ok(None) };
-    if kind != Kind::Hvp {
+    if kind != FunctionKind::Hvp {
         return Ok(Some((program, id)));
     }
     Ok(derive(&mut program, id, Operator::Jvp).map(|id| (program, id)))

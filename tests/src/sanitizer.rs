@@ -255,7 +255,7 @@ impl Unit<'_> {
             .status()
             .map_err(failed)?;
         let output = std::fs::read(file("out")).map_err(failed)?;
-        let mut reader = Reader(&output);
+        let mut reader = ReportReader(&output);
         for (call, (number, _, native)) in (from..).zip(calls) {
             let found = reader
                 .number()
@@ -353,9 +353,9 @@ fn output(function: &Function, result: &Return) -> (Option<usize>, ScalarTy) {
 }
 
 /// The unread rest of the driver's output.
-struct Reader<'a>(&'a [u8]);
+struct ReportReader<'a>(&'a [u8]);
 
-impl Reader<'_> {
+impl ReportReader<'_> {
     fn bytes(&mut self, count: usize) -> Option<&[u8]> {
         let (bytes, rest) = self.0.split_at_checked(count)?;
         self.0 = rest;

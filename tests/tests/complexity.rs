@@ -12,7 +12,7 @@ use lambada_graph::Plan;
 use lambada_schedule::Choice;
 use lambada_testkit::parallel;
 use lambada_tests::expectations::{self, Expectation, expectations, programs};
-use lambada_tests::growth::{Cost, Costs, KINDS, Kind, METRICS, Subject, exponent, raised};
+use lambada_tests::growth::{Cost, Costs, FunctionKind, KINDS, METRICS, Subject, exponent, raised};
 
 /// A run at the first size may take this much work.
 const WORK: u64 = 1_000;
@@ -46,7 +46,9 @@ fn promises(text: &str) -> Vec<Expectation> {
     for promise in expectations(text) {
         let runs = matches!(
             promise.kind,
-            expectations::Kind::Run | expectations::Kind::Grad | expectations::Kind::Oracle
+            expectations::PromiseKind::Run
+                | expectations::PromiseKind::Grad
+                | expectations::PromiseKind::Oracle
         );
         if runs && seen.iter().all(|p| p.entry != promise.entry) {
             seen.push(promise);
@@ -61,7 +63,8 @@ fn scaling(unit: &Unit, promise: &Expectation) -> Result<Option<(usize, bool)>, 
     for scale_ints in [true, false] {
         let mut found = None;
         for factor in [1, 2, 4, 8] {
-            let Some(subject) = Subject::new(unit, promise, Kind::Value, factor, scale_ints)?
+            let Some(subject) =
+                Subject::new(unit, promise, FunctionKind::Value, factor, scale_ints)?
             else {
                 return Ok(None);
             };
@@ -98,9 +101,9 @@ fn one(name: &str, unit: &Unit, promise: &Expectation, report: &mut Report) -> R
         let [_, _, cost] = passes(&name, &subject, before, LOWERED, report)?;
         report.measured += 1;
         let derived_from = match kind {
-            Kind::Value => None,
-            Kind::Jvp | Kind::Vjp | Kind::VjpBy(_) => value,
-            Kind::Hvp => reverse,
+            FunctionKind::Value => None,
+            FunctionKind::Jvp | FunctionKind::Vjp | FunctionKind::VjpBy(_) => value,
+            FunctionKind::Hvp => reverse,
         };
         if let Some(of) = derived_from {
             // A derivative writes its results at least, though the value may read nothing.
@@ -108,20 +111,20 @@ fn one(name: &str, unit: &Unit, promise: &Expectation, report: &mut Report) -> R
             report.work.push((ratio(cost.work, of.work + results), name.clone()));
         }
         match kind {
-            Kind::Value => value = Some(cost),
-            Kind::Vjp => {
+            FunctionKind::Value => value = Some(cost),
+            FunctionKind::Vjp => {
                 if let Some(value) = value {
                     let needed = value.peak + value.overwritten + subject.arguments(2);
                     report.memory.push((ratio(cost.peak, needed), name));
                 }
                 reverse = Some(cost);
             }
-            Kind::Jvp | Kind::Hvp | Kind::VjpBy(_) => {}
+            FunctionKind::Jvp | FunctionKind::Hvp | FunctionKind::VjpBy(_) => {}
         }
     }
     let Some(value) = value else { return Ok(()) };
     for place in 0.. {
-        let kind = Kind::VjpBy(place);
+        let kind = FunctionKind::VjpBy(place);
         let Some(subject) = Subject::new(unit, promise, kind, factor, ints)? else { break };
         let optimized = lambada_optimize::optimize(subject.function.clone());
         let Ok(costs) = subject.costs(&optimized) else { break };

@@ -9,7 +9,7 @@ use lambada::{Data, Engine, Executable, Inputs, Problem, Raw, Session, Unit};
 use lambada_testkit::{Random, Tolerance, all_close, parallel};
 use lambada_tests::draw::{Feature, draw};
 use lambada_tests::expectations::{
-    Expectation, Kind, arguments, expectations, longest_first, programs,
+    Expectation, PromiseKind, arguments, expectations, longest_first, programs,
 };
 use lambada_tests::oracle::differentiable;
 use lambada_tests::untyped::{self, untyped};
@@ -127,7 +127,9 @@ fn one(path: &Path, some: bool) -> (usize, Vec<String>) {
             return (0, vec![format!("{name}: {problems:?}")]);
         }
     };
-    let tried = |e: &Expectation| matches!(e.kind, Kind::Run | Kind::Grad | Kind::Oracle);
+    let tried = |e: &Expectation| {
+        matches!(e.kind, PromiseKind::Run | PromiseKind::Grad | PromiseKind::Oracle)
+    };
     let mut seen: Vec<String> = Vec::new();
     let mut compared = 0;
     for promise in expectations(&text).into_iter().filter(tried) {
@@ -218,7 +220,7 @@ fn drawn(seed: u64, some: bool) -> Result<Option<usize>, String> {
         .collect();
     let promise = Expectation {
         line: 0,
-        kind: Kind::Oracle,
+        kind: PromiseKind::Oracle,
         entry: "f".into(),
         args,
         expected: String::new(),
@@ -284,7 +286,7 @@ def f [n] (p : {mu : real, w : [n]real, q : inner}) (x : real) (k : int) : real 
     let args = [r#"{"mu": 0.3, "w": [1.5, -0.5], "q": {"a": 0.7, "b": [0.2, 0.4]}}"#, "1.1", "2"];
     let promise = Expectation {
         line: 0,
-        kind: Kind::Oracle,
+        kind: PromiseKind::Oracle,
         entry: "f".into(),
         args: args.map(json).to_vec(),
         expected: String::new(),

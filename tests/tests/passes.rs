@@ -16,7 +16,7 @@ use lambada_normalize::{Normalized, normalize};
 use lambada_optimize::optimize_observed;
 use lambada_prim::{Data, ScalarTy, Tensor};
 use lambada_testkit::{Tolerance, golden, parallel};
-use lambada_tests::expectations::{self, Expectation, Kind, agrees, expectations, programs};
+use lambada_tests::expectations::{self, Expectation, PromiseKind, agrees, expectations, programs};
 use lambada_tests::growth::{KINDS, Subject};
 
 /// The least number of examples of a pass.
@@ -217,7 +217,7 @@ fn means_the_same(unit: &Unit, promise: &Expectation) -> Result<(), String> {
     if start.elapsed() > PATIENCE {
         return Err(format!("took {:?}", start.elapsed()));
     }
-    let fits = (promise.kind == Kind::Fails) == found.is_err() && agrees(promise, &shown);
+    let fits = (promise.kind == PromiseKind::Fails) == found.is_err() && agrees(promise, &shown);
     if fits { Ok(()) } else { Err(format!("{shown} instead of {}", promise.expected)) }
 }
 
@@ -280,7 +280,9 @@ fn programs_are_normalized_as_they_say() {
         let text = std::fs::read_to_string(&path).expect("a listed program can be read");
         let mut session = Session::new();
         let unit = session.load(&path).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
-        let is_run = |p: &Expectation| matches!(p.kind, Kind::Run | Kind::Value | Kind::Fails);
+        let is_run = |p: &Expectation| {
+            matches!(p.kind, PromiseKind::Run | PromiseKind::Value | PromiseKind::Fails)
+        };
         // Promises that only the code of `normalize` keeps have a word that the matrix does not
         // know.
         let all = text.replace("\n-- normalized ", "\n-- value ");
@@ -310,7 +312,7 @@ fn without_end(path: &Path) -> Vec<String> {
     let unit = session.load(path).unwrap_or_else(|p| panic!("{}", session.render(&p, false)));
     let mut found = Vec::new();
     let mut entries: Vec<String> = Vec::new();
-    for promise in expectations(&text).into_iter().filter(|p| p.kind != Kind::Check) {
+    for promise in expectations(&text).into_iter().filter(|p| p.kind != PromiseKind::Check) {
         if entries.contains(&promise.entry) {
             continue;
         }

@@ -9,8 +9,8 @@ use lambada::vectors::{numbers, reals, with_reals};
 use lambada::{Data, Engine, Executable, Operator, Session, Unit, operators, to_json};
 use lambada_testkit::{Confirmed, blessing, parallel};
 use lambada_tests::expectations::{
-    Executables, Expectation, Kind, agrees, agrees_in_proportion, arguments, expectations, groups,
-    programs, quick,
+    Executables, Expectation, PromiseKind, agrees, agrees_in_proportion, arguments, expectations,
+    groups, programs, quick,
 };
 use lambada_tests::natives::{Native, What, native_complaints};
 use lambada_tests::oracle::{Agreement, Cases};
@@ -22,9 +22,13 @@ const CHUNK: usize = 4;
 
 fn rewritten(expectation: &Expectation, found: &str, line: &str) -> String {
     match expectation.kind {
-        Kind::Check => format!("-- check: {} : {found}", expectation.entry),
-        Kind::Oracle => line.to_string(),
-        Kind::Run | Kind::Value | Kind::Grad | Kind::Slope | Kind::Fails => {
+        PromiseKind::Check => format!("-- check: {} : {found}", expectation.entry),
+        PromiseKind::Oracle => line.to_string(),
+        PromiseKind::Run
+        | PromiseKind::Value
+        | PromiseKind::Grad
+        | PromiseKind::Slope
+        | PromiseKind::Fails => {
             format!("{} = {found}", line.split(" = ").next().unwrap_or(line))
         }
     }
@@ -53,12 +57,12 @@ fn one(path: &Path, all: &mut All) {
         // A result that the oracle does not confirm is never blessed.
         let args = || arguments(&unit, promise);
         let verdict = match promise.kind {
-            Kind::Check => Ok(Agreement::default()),
-            Kind::Run | Kind::Grad | Kind::Fails | Kind::Oracle => {
+            PromiseKind::Check => Ok(Agreement::default()),
+            PromiseKind::Run | PromiseKind::Grad | PromiseKind::Fails | PromiseKind::Oracle => {
                 args().and_then(|args| cases.at(&promise.entry, args)?.verdict())
             }
             // Differences say nothing there, but machine code has to do as the interpreter.
-            Kind::Value | Kind::Slope => args()
+            PromiseKind::Value | PromiseKind::Slope => args()
                 .and_then(|args| definitions.natives(&promise.entry, &args))
                 .map(|natives| Agreement { natives, ..Agreement::default() }),
         };
@@ -204,8 +208,9 @@ fn answered(path: &Path) -> Vec<String> {
     let mut complaints: Vec<String> = untold.into_iter().collect();
     let engines = [Engine::Core, Engine::Anf, Engine::Loops, Engine::Jit, Engine::Native];
     let mut executables = Executables::of(&unit);
-    for promise in expectations(&text).iter().filter(|promise| promise.kind != Kind::Oracle) {
-        if matches!(promise.kind, Kind::Grad | Kind::Slope) {
+    for promise in expectations(&text).iter().filter(|promise| promise.kind != PromiseKind::Oracle)
+    {
+        if matches!(promise.kind, PromiseKind::Grad | PromiseKind::Slope) {
             for engine in [Engine::Core, Engine::Jit] {
                 let forwards = forwards(&unit, promise, engine);
                 if !forwards.as_ref().is_ok_and(|found| agrees_in_proportion(promise, found)) {

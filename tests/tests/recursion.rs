@@ -9,7 +9,7 @@ use lambada::vectors::{moved, reals, with_reals};
 use lambada::{Data, Engine, Executable, Session, Unit};
 use lambada_testkit::{Random, Tolerance, parallel};
 use lambada_tests::expectations::{
-    Executables, Expectation, Kind, agrees, arguments, expectations, programs,
+    Executables, Expectation, PromiseKind, agrees, arguments, expectations, programs,
 };
 
 /// All of them promise the same.
@@ -89,7 +89,7 @@ fn complaints(path: &Path) -> Vec<String> {
             Ok(found) => complaints.push(format!("{place}: {found}, not {}", promise.expected)),
             Err(why) => complaints.push(format!("{place}: {why}")),
         }
-        if promise.kind == Kind::Grad
+        if promise.kind == PromiseKind::Grad
             && let Err(why) = derivatives_agree(&unit, promise)
         {
             complaints.push(format!("{place}: {why}"));

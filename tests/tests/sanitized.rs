@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use lambada::{Inputs, Operator, Raw, Session, Unit};
 use lambada_testkit::parallel;
-use lambada_tests::expectations::{Kind, arguments, expectations, groups, programs};
+use lambada_tests::expectations::{PromiseKind, arguments, expectations, groups, programs};
 use lambada_tests::natives::Native;
 use lambada_tests::orders::Definitions;
 use lambada_tests::sanitizer::{Sanitizers, sanitized_complaints};
@@ -46,7 +46,9 @@ fn program(path: &Path, work: &mut Work) {
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     let mut definitions = Definitions::of(&unit);
     let text = std::fs::read_to_string(path).expect("a listed program can be read");
-    for promise in expectations(&text).into_iter().filter(|promise| promise.kind != Kind::Check) {
+    for promise in
+        expectations(&text).into_iter().filter(|promise| promise.kind != PromiseKind::Check)
+    {
         let args = arguments(&unit, &promise);
         let found = args.and_then(|args| definitions.natives(&promise.entry, &args));
         work.add(&format!("{name}:{}", promise.line + 1), found);

@@ -16,7 +16,7 @@ use lambada_schedule::{
     Along, Choice, Distributed, Leave, prepared, schedule, through_graphs, whole,
 };
 use lambada_testkit::{Random, Tolerance, all_close, parallel};
-use lambada_tests::expectations::{Kind, arguments, expectations, programs};
+use lambada_tests::expectations::{PromiseKind, arguments, expectations, programs};
 use lambada_tests::nests::lowered;
 use lambada_tests::oracle::differentiable;
 
@@ -39,16 +39,16 @@ struct Count {
 }
 
 /// The results, or the message of the failure.
-type Given = Result<Vec<Tensor>, String>;
+type RunResult = Result<Vec<Tensor>, String>;
 
-fn same(what: &str, expected: &Given, found: &Given) {
+fn same(what: &str, expected: &RunResult, found: &RunResult) {
     if let Err(how) = agree(expected, found) {
         panic!("{what}: {how}");
     }
 }
 
 /// Whether results agree up to the order of sums, or the failures are equal.
-fn agree(expected: &Given, found: &Given) -> Result<(), String> {
+fn agree(expected: &RunResult, found: &RunResult) -> Result<(), String> {
     match (expected, found) {
         (Ok(a), Ok(b)) => a.iter().zip(b).try_for_each(|(a, b)| {
             if a.dims != b.dims {
@@ -67,7 +67,7 @@ fn agree(expected: &Given, found: &Given) -> Result<(), String> {
 }
 
 /// The results of the graph of a whole program.
-fn run_graph(f: &anf::Function, whole: &Distributed, args: &[Tensor]) -> Given {
+fn run_graph(f: &anf::Function, whole: &Distributed, args: &[Tensor]) -> RunResult {
     let value = |var: anf::Var| {
         let size = |(p, arg): (&anf::Param, &Tensor)| {
             let k = p.ty.dims.iter().position(|d| *d == anf::Atom::Var(var))?;
@@ -130,7 +130,7 @@ fn compare(case: &Case, count: &mut Count) {
             let what = format!("{what}, call {call}");
             // Sizes come first.
             let args = &tensors[tensors.len() - f.params.len()..];
-            let run = |f: &anf::Function| -> Given {
+            let run = |f: &anf::Function| -> RunResult {
                 anf::eval(f, args).map(|o| o.results).map_err(|failure| failure.message)
             };
             let expected = run(f);
@@ -194,7 +194,7 @@ fn of_file(path: &Path) -> Vec<Case> {
     let text = std::fs::read_to_string(path).expect("a listed program can be read");
     let unit = Session::new().load(path).unwrap_or_else(|p| panic!("{}: {p:?}", path.display()));
     let mut calls: BTreeMap<String, Vec<Vec<Data>>> = BTreeMap::new();
-    for promise in expectations(&text).iter().filter(|e| !matches!(e.kind, Kind::Check)) {
+    for promise in expectations(&text).iter().filter(|e| !matches!(e.kind, PromiseKind::Check)) {
         let args = arguments(&unit, promise)
             .unwrap_or_else(|e| panic!("{}:{}: {e}", path.display(), promise.line + 1));
         calls.entry(promise.entry.clone()).or_default().push(args);
@@ -251,7 +251,7 @@ fn drawn(f: &anf::Function, size: &dyn Fn(anf::Var) -> i64, random: &mut Random)
 
 /// Whether a change in the last digits of the arguments changes more than the last digits of the
 /// results: then the order of a sum may, too.
-fn is_ill_conditioned(f: &anf::Function, args: &[Tensor], expected: &Given) -> bool {
+fn is_ill_conditioned(f: &anf::Function, args: &[Tensor], expected: &RunResult) -> bool {
     let Ok(expected) = expected else { return false };
     let mut near = args.to_vec();
     for (k, data) in near.iter_mut().map(|t| &mut t.data).enumerate() {

@@ -15,7 +15,7 @@ use lambada_loops as loops;
 use lambada_run::{Kernel, Settings};
 use lambada_surface::ast::Item;
 use lambada_testkit::{Tolerance, parallel};
-use lambada_tests::expectations::{Expectation, Kind, arguments, expectations, programs};
+use lambada_tests::expectations::{Expectation, PromiseKind, arguments, expectations, programs};
 
 /// Native code against the interpreter, where no sum is reordered: a few units in the last place of
 /// 32 bits for each operation that is not exact.
@@ -66,10 +66,12 @@ impl Prepared {
         let (mut compiled, mut calls, mut known) = (Vec::new(), Vec::new(), HashMap::new());
         for promise in promises {
             let operator = match promise.kind {
-                Kind::Grad | Kind::Slope => Operator::Grad,
-                Kind::Run | Kind::Value | Kind::Fails | Kind::Oracle | Kind::Check => {
-                    Operator::Value
-                }
+                PromiseKind::Grad | PromiseKind::Slope => Operator::Grad,
+                PromiseKind::Run
+                | PromiseKind::Value
+                | PromiseKind::Fails
+                | PromiseKind::Oracle
+                | PromiseKind::Check => Operator::Value,
             };
             let function = *known.entry((&promise.entry, operator)).or_insert_with(|| {
                 let call = unit.call(&promise.entry, operator, None);
@@ -134,7 +136,12 @@ fn complaints(path: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(path).expect("a listed program can be read");
     let promises: Vec<Expectation> = expectations(&text)
         .into_iter()
-        .filter(|p| matches!(p.kind, Kind::Run | Kind::Value | Kind::Grad | Kind::Slope))
+        .filter(|p| {
+            matches!(
+                p.kind,
+                PromiseKind::Run | PromiseKind::Value | PromiseKind::Grad | PromiseKind::Slope
+            )
+        })
         .collect();
     let [double, single] =
         [Precision::F64, Precision::F32].map(|precision| Prepared::of(path, &promises, precision));

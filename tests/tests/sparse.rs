@@ -13,7 +13,8 @@ use lambada_prim::ScalarTy;
 use lambada_testkit::parallel;
 use lambada_tests::draw::{case, draw};
 use lambada_tests::expectations::{
-    Executables, Expectation, Kind, agrees, arguments, expectations, longest_first, programs, quick,
+    Executables, Expectation, PromiseKind, agrees, arguments, expectations, longest_first,
+    programs, quick,
 };
 use lambada_tests::oracle::Case;
 use lambada_tests::panics::caught;
@@ -257,7 +258,11 @@ fn of_file(path: &Path) -> Found {
         let asked = seen.len() < most
             && matches!(
                 promise.kind,
-                Kind::Run | Kind::Value | Kind::Grad | Kind::Slope | Kind::Oracle
+                PromiseKind::Run
+                    | PromiseKind::Value
+                    | PromiseKind::Grad
+                    | PromiseKind::Slope
+                    | PromiseKind::Oracle
             );
         // One point of each definition; its kinks have programs of their own.
         if !asked || seen.contains(&promise.entry) {

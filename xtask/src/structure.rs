@@ -226,18 +226,18 @@ fn modules(src: &Path) -> Result<Modules, String> {
 
 fn read(text: &str, path: &[String], name: &str) -> Result<Module, String> {
     let file = syn::parse_file(text).map_err(|e| format!("{name}: {e}"))?;
-    let mut reader = Reader { path, name, module: Module::default() };
+    let mut reader = ModuleReader { path, name, module: Module::default() };
     reader.visit_file(&file);
     Ok(reader.module)
 }
 
-struct Reader<'a> {
+struct ModuleReader<'a> {
     path: &'a [String],
     name: &'a str,
     module: Module,
 }
 
-impl Reader<'_> {
+impl ModuleReader<'_> {
     /// A path from the root, if it begins with `crate`, `self` or `super`.
     fn absolute(&self, parts: &[String]) -> Option<Vec<String>> {
         let (first, rest) = parts.split_first()?;
@@ -281,7 +281,7 @@ impl Reader<'_> {
     }
 }
 
-impl<'ast> Visit<'ast> for Reader<'_> {
+impl<'ast> Visit<'ast> for ModuleReader<'_> {
     fn visit_item(&mut self, item: &'ast Item) {
         match item {
             Item::Mod(item) if is_test(&item.attrs) => {}

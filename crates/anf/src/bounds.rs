@@ -24,7 +24,7 @@ mod known;
 mod proof;
 
 pub use frames::{Frame, Frames};
-pub use known::Known;
+pub use known::ScopedFacts;
 use proof::Proof;
 
 /// The longest axis of an argument: products of two sizes then do not wrap. The caller of a
@@ -244,14 +244,14 @@ fn interval(poly: &Poly, mut range: impl FnMut(Var) -> Range) -> Option<Range> {
     Some(sum)
 }
 
-/// A place in the program, with the facts there.
+/// A point of the program, with the facts there.
 #[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
+pub struct ProgramPoint<'a> {
     /// The facts that hold everywhere.
     bounds: &'a Bounds,
     /// The facts of the blocks around.
     frames: &'a Frames,
-    /// The number of blocks around the place, the outermost first.
+    /// The number of blocks around the point, the outermost first.
     level: usize,
     /// Suppositions of a proof, newest last.
     supposed: &'a [&'a Frame],
@@ -259,8 +259,8 @@ pub struct Place<'a> {
     ranges: &'a RefCell<HashMap<Var, Range>>,
 }
 
-impl Place<'_> {
-    /// Whether no run reaches this place.
+impl ProgramPoint<'_> {
+    /// Whether no run reaches this point.
     pub fn is_unreachable(&self) -> bool {
         self.frames.is_unreachable(self.level) || self.supposed.iter().any(|f| f.unreachable)
     }
@@ -542,7 +542,7 @@ impl Place<'_> {
 /// Facts to be added to the innermost frame.
 pub struct Learned(Vec<Fact>, Vec<(Var, Range)>);
 
-impl Place<'_> {
+impl ProgramPoint<'_> {
     /// The facts that a comparison implies here.
     pub fn learned(&self, comparison: Comparison) -> Learned {
         self.with_ranges(self.facts(comparison))

@@ -16,7 +16,7 @@
 
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy};
 
-use crate::bounds::{Known, Place};
+use crate::bounds::{ProgramPoint, ScopedFacts};
 use crate::{
     Atom, Block, Elem, Exp, Function, Library, LoopKind, Nest, Op, Out, Param, Renaming, Scheduled,
     Stm, Ty, Var,
@@ -53,7 +53,7 @@ pub fn check_entry(function: &Function) -> Result<(), String> {
 
 /// A variable in scope.
 #[derive(Clone)]
-enum Entry {
+enum ScopeEntry {
     Value(Ty),
     /// An accumulator, and the number of the block that made it: `None` for a parameter or a cell,
     /// which are never frozen.
@@ -68,12 +68,12 @@ struct Checker<'a> {
     function: &'a Function,
     library: &'a Library,
     /// By variable; `None` where it is not in scope.
-    scope: Vec<Option<Entry>>,
+    scope: Vec<Option<ScopeEntry>>,
     /// By variable: whether it has been bound anywhere.
     bound: Vec<bool>,
     /// Variables in scope, innermost last.
     stack: Vec<Var>,
-    known: Known,
+    known: ScopedFacts,
     /// Whether nothing need be evident, because kernels hide the statements that made it so.
     is_scheduled: bool,
     blocks: usize,
@@ -88,13 +88,13 @@ impl<'a> Checker<'a> {
             scope: vec![None; count],
             bound: vec![false; count],
             stack: Vec::new(),
-            known: Known::default(),
+            known: ScopedFacts::default(),
             is_scheduled: function.is_scheduled(),
             blocks: 0,
         }
     }
 
-    fn evident(&self, what: impl FnOnce(Place<'_>) -> bool) -> bool {
+    fn evident(&self, what: impl FnOnce(ProgramPoint<'_>) -> bool) -> bool {
         self.is_scheduled || self.known.ask(what)
     }
 
@@ -104,7 +104,7 @@ impl<'a> Checker<'a> {
             return Err("the entry takes accumulators, or has rules".into());
         }
         for size in &function.sizes {
-            self.bind(*size, Entry::Value(Ty::int()))?;
+            self.bind(*size, ScopeEntry::Value(Ty::int()))?;
             if !function.params.iter().any(|p| p.ty.dims.contains(&Atom::Var(*size))) {
                 return Err(format!("the size {} occurs in no parameter", self.show(*size)));
             }
@@ -150,7 +150,7 @@ impl<'a> Checker<'a> {
         named.map_or_else(|| elem.to_string(), |node| format!("ref {}", node.name))
     }
 
-    fn bind(&mut self, var: Var, entry: Entry) -> Check {
+    fn bind(&mut self, var: Var, entry: ScopeEntry) -> Check {
         let k = var.0 as usize;
         if k >= self.bound.len() {
             return Err(format!("{} is unknown to the names of the function", self.show(var)));
@@ -177,12 +177,12 @@ impl<'a> Checker<'a> {
     fn params(&mut self, params: &[Param]) -> Check {
         for p in params {
             self.well_formed(&p.ty)?;
-            self.bind(p.var, Entry::Value(p.ty.clone()))?;
+            self.bind(p.var, ScopeEntry::Value(p.ty.clone()))?;
         }
         Ok(())
     }
 
-    fn entry(&self, var: Var) -> Check<&Entry> {
+    fn entry(&self, var: Var) -> Check<&ScopeEntry> {
         self.scope
             .get(var.0 as usize)
             .and_then(Option::as_ref)
@@ -193,8 +193,8 @@ impl<'a> Checker<'a> {
 
     fn var_ty(&self, var: Var) -> Check<&Ty> {
         match self.entry(var)? {
-            Entry::Value(ty) => Ok(ty),
-            Entry::Accumulator { .. } => {
+            ScopeEntry::Value(ty) => Ok(ty),
+            ScopeEntry::Accumulator { .. } => {
                 Err(format!("the accumulator {} is used as a value", self.show(var)))
             }
         }
@@ -309,7 +309,7 @@ impl<'a> Checker<'a> {
             self.known.pass(stm);
         }
         for var in &self.stack[depth..] {
-            if let Some(Entry::Accumulator { frozen: false, block: Some(_), .. }) =
+            if let Some(ScopeEntry::Accumulator { frozen: false, block: Some(_), .. }) =
                 &self.scope[var.0 as usize]
             {
                 return Err(format!(
@@ -487,7 +487,7 @@ impl<'a> Checker<'a> {
         let expected: Vec<Ty> =
             outs.iter().zip(&stm.binds).map(|(out, bind)| element_of(*out, &bind.ty)).collect();
         self.scoped(|c| {
-            c.bind(index, Entry::Value(Ty::int()))?;
+            c.bind(index, ScopeEntry::Value(Ty::int()))?;
             c.known.enter(&stm.exp);
             c.statements(body)?;
             c.same_types("the results of the body", &body.results, &expected)
@@ -545,7 +545,7 @@ impl<'a> Checker<'a> {
             c.params(params)?;
             match kind {
                 LoopKind::For { index, .. } => {
-                    c.bind(*index, Entry::Value(Ty::int()))?;
+                    c.bind(*index, ScopeEntry::Value(Ty::int()))?;
                     c.known.enter(&stm.exp);
                 }
                 LoopKind::While(cond) => {
@@ -618,16 +618,17 @@ impl<'a> Checker<'a> {
         self.well_formed(&bind.ty)?;
         self.same_ty("the first value", &found, &bind.ty)?;
         self.sums(bind.ty.elem)?;
-        let entry = Entry::Accumulator { ty: bind.ty.clone(), block: Some(block), frozen: false };
+        let entry =
+            ScopeEntry::Accumulator { ty: bind.ty.clone(), block: Some(block), frozen: false };
         self.bind(bind.var, entry)
     }
 
     /// The type of an accumulator that may still be added to.
     fn open(&self, acc: Var) -> Check<(Ty, Option<usize>)> {
         match self.entry(acc)? {
-            Entry::Accumulator { ty, block, frozen: false } => Ok((ty.clone(), *block)),
-            Entry::Accumulator { .. } => Err(format!("{} is frozen already", self.show(acc))),
-            Entry::Value(_) => Err(format!("{} is not an accumulator", self.show(acc))),
+            ScopeEntry::Accumulator { ty, block, frozen: false } => Ok((ty.clone(), *block)),
+            ScopeEntry::Accumulator { .. } => Err(format!("{} is frozen already", self.show(acc))),
+            ScopeEntry::Value(_) => Err(format!("{} is not an accumulator", self.show(acc))),
         }
     }
 
@@ -643,7 +644,7 @@ impl<'a> Checker<'a> {
             return Err(format!("{} was made in another block", self.show(acc)));
         }
         self.scope[acc.0 as usize] =
-            Some(Entry::Accumulator { ty: ty.clone(), block: made_in, frozen: true });
+            Some(ScopeEntry::Accumulator { ty: ty.clone(), block: made_in, frozen: true });
         self.value(stm, &ty)
     }
 }

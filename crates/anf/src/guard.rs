@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use lambada_prim::Prim;
 use lambada_source::{Site, Span};
 
-use crate::bounds::Known;
+use crate::bounds::ScopedFacts;
 use crate::{
     Atom, Block, Exp, Function, Library, LoopKind, NAMELESS, Names, Nest, NodeType, Op, Param,
     Renaming, Stm, Ty, Var,
@@ -32,7 +32,7 @@ pub fn guard(function: &mut Function) -> bool {
 }
 
 fn guard_function(function: &mut Function, signatures: &Signatures) -> bool {
-    let mut known = Known::default();
+    let mut known = ScopedFacts::default();
     known.sizes(function);
     let arrays: Vec<Param> =
         function.params.iter().chain(&function.accumulators).cloned().collect();
@@ -41,7 +41,12 @@ fn guard_function(function: &mut Function, signatures: &Signatures) -> bool {
 
 /// Adds the missing checks to a block with free variables: `known` has the facts around it, `free`
 /// the arrays among the variables. Whether there were any.
-pub fn guard_block(names: &mut Names, known: Known, free: &[Param], block: &mut Block) -> bool {
+pub fn guard_block(
+    names: &mut Names,
+    known: ScopedFacts,
+    free: &[Param],
+    block: &mut Block,
+) -> bool {
     Guards::new(names, known, &Signatures::default()).all(free, block)
 }
 
@@ -83,7 +88,7 @@ impl Signatures {
 
 struct Guards<'a> {
     names: &'a mut Names,
-    known: Known,
+    known: ScopedFacts,
     signatures: &'a Signatures,
     types: HashMap<Var, Vec<Atom>>,
     /// The checks of indices so far, with their printed values: the index and the size.
@@ -92,7 +97,7 @@ struct Guards<'a> {
 }
 
 impl<'a> Guards<'a> {
-    fn new(names: &'a mut Names, known: Known, signatures: &'a Signatures) -> Guards<'a> {
+    fn new(names: &'a mut Names, known: ScopedFacts, signatures: &'a Signatures) -> Guards<'a> {
         let (types, sites) = (HashMap::new(), Vec::new());
         Guards { names, known, signatures, types, sites, added: false }
     }

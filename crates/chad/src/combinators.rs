@@ -16,7 +16,7 @@ use crate::var::Name;
 /// A morphism `from -> to`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Comb {
-    kind: Rc<Kind>,
+    kind: Rc<CombKind>,
     from: Ty,
     to: Ty,
     name: Name,
@@ -25,7 +25,7 @@ pub struct Comb {
 
 /// `t ::= id | t; s | <> | <t, s> | fst | snd | ev | Λ(t) | op | prim`
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Kind {
+pub enum CombKind {
     /// C-1: `id_T : T -> T`
     Id,
     /// C-2: `t; s`, first `t`
@@ -49,13 +49,13 @@ pub enum Kind {
 }
 
 impl Comb {
-    fn new(kind: Kind, from: Ty, to: Ty) -> Comb {
+    fn new(kind: CombKind, from: Ty, to: Ty) -> Comb {
         let (name, parameter) = (Name::default(), Name::default());
         Comb { kind: Rc::new(kind), from, to, name, parameter }
     }
 
     /// The construct.
-    pub fn kind(&self) -> &Kind {
+    pub fn kind(&self) -> &CombKind {
         &self.kind
     }
 
@@ -89,15 +89,15 @@ impl Comb {
     /// The parts.
     pub fn children(&self) -> Vec<&Comb> {
         match self.kind() {
-            Kind::Id
-            | Kind::Unit
-            | Kind::Fst
-            | Kind::Snd
-            | Kind::Ev
-            | Kind::Op(_)
-            | Kind::Prim(_) => vec![],
-            Kind::Then(t, s) | Kind::Pair(t, s) => vec![t, s],
-            Kind::Curry(t) => vec![t],
+            CombKind::Id
+            | CombKind::Unit
+            | CombKind::Fst
+            | CombKind::Snd
+            | CombKind::Ev
+            | CombKind::Op(_)
+            | CombKind::Prim(_) => vec![],
+            CombKind::Then(t, s) | CombKind::Pair(t, s) => vec![t, s],
+            CombKind::Curry(t) => vec![t],
         }
     }
 
@@ -109,59 +109,59 @@ impl Comb {
 
 /// C-1: `id_T`
 pub fn id(ty: Ty) -> Comb {
-    Comb::new(Kind::Id, ty.clone(), ty)
+    Comb::new(CombKind::Id, ty.clone(), ty)
 }
 
 /// C-2: `t; s`, in diagrammatic order
 pub fn then(t: Comb, s: Comb) -> Comb {
     assert_eq!(t.to, s.from, "the ends of `{t}; {s}` do not meet");
     let (from, to) = (t.from.clone(), s.to.clone());
-    Comb::new(Kind::Then(t, s), from, to)
+    Comb::new(CombKind::Then(t, s), from, to)
 }
 
 /// C-3: `<>_T`
 pub fn unit(from: Ty) -> Comb {
-    Comb::new(Kind::Unit, from, Ty::Unit)
+    Comb::new(CombKind::Unit, from, Ty::Unit)
 }
 
 /// C-4: `<t, s>`
 pub fn pair(t: Comb, s: Comb) -> Comb {
     assert_eq!(t.from, s.from, "`{t}` and `{s}` do not start together");
     let (from, to) = (t.from.clone(), t.to.clone().times(s.to.clone()));
-    Comb::new(Kind::Pair(t, s), from, to)
+    Comb::new(CombKind::Pair(t, s), from, to)
 }
 
 /// C-5: `fst_{T,S}`
 pub fn fst(t: Ty, s: Ty) -> Comb {
-    Comb::new(Kind::Fst, t.clone().times(s), t)
+    Comb::new(CombKind::Fst, t.clone().times(s), t)
 }
 
 /// C-6: `snd_{T,S}`
 pub fn snd(t: Ty, s: Ty) -> Comb {
-    Comb::new(Kind::Snd, t.times(s.clone()), s)
+    Comb::new(CombKind::Snd, t.times(s.clone()), s)
 }
 
 /// C-7: `ev_{T,S}`
 pub fn ev(t: Ty, s: Ty) -> Comb {
-    Comb::new(Kind::Ev, t.clone().to(s.clone()).times(t), s)
+    Comb::new(CombKind::Ev, t.clone().to(s.clone()).times(t), s)
 }
 
 /// C-8: `Λ(t)`
 pub fn curry(t: Comb) -> Comb {
     let Ty::Prod(a, b) = &t.from else { panic!("Λ of a morphism from {}", t.from) };
     let (from, to) = ((**a).clone(), (**b).clone().to(t.to.clone()));
-    Comb::new(Kind::Curry(t), from, to)
+    Comb::new(CombKind::Curry(t), from, to)
 }
 
 /// C-9: `op`
 pub fn op(op: Op) -> Comb {
     let (from, to) = (Ty::dom(&op.dom()), Ty::Real(op.cod()));
-    Comb::new(Kind::Op(op), from, to)
+    Comb::new(CombKind::Op(op), from, to)
 }
 
 /// `prim`
 pub fn prim(p: Primitive) -> Comb {
-    Comb::new(Kind::Prim(p), p.from(), p.to())
+    Comb::new(CombKind::Prim(p), p.from(), p.to())
 }
 
 /// C-10: λ-calculus to combinators: `x : T ⊢ t : S` becomes a morphism `T -> S`.
@@ -216,19 +216,19 @@ fn lookup(context: &[Var], x: &Var) -> Comb {
 pub fn to_term(t: &Comb, x: &Term) -> Term {
     let parameter = t.parameter();
     match t.kind() {
-        Kind::Id => x.clone(),
-        Kind::Then(t, s) => to_term(s, &to_term(t, x)),
-        Kind::Unit => source::unit(),
-        Kind::Pair(t, s) => source::pair(to_term(t, x), to_term(s, x)),
-        Kind::Fst => source::fst(x.clone()),
-        Kind::Snd => source::snd(x.clone()),
-        Kind::Ev => source::app(source::fst(x.clone()), source::snd(x.clone())),
-        Kind::Curry(t) => {
+        CombKind::Id => x.clone(),
+        CombKind::Then(t, s) => to_term(s, &to_term(t, x)),
+        CombKind::Unit => source::unit(),
+        CombKind::Pair(t, s) => source::pair(to_term(t, x), to_term(s, x)),
+        CombKind::Fst => source::fst(x.clone()),
+        CombKind::Snd => source::snd(x.clone()),
+        CombKind::Ev => source::app(source::fst(x.clone()), source::snd(x.clone())),
+        CombKind::Curry(t) => {
             let Ty::Prod(_, b) = t.from() else { panic!("Λ of a morphism from {}", t.from()) };
             source::lam(parameter, (**b).clone(), |y| to_term(t, &source::pair(x.clone(), y)))
         }
-        Kind::Op(o) => source::op(o.clone(), x.clone()),
-        Kind::Prim(p) => source::prim(*p, x.clone()),
+        CombKind::Op(o) => source::op(o.clone(), x.clone()),
+        CombKind::Prim(p) => source::prim(*p, x.clone()),
     }
 }
 
@@ -237,23 +237,27 @@ pub fn to_term(t: &Comb, x: &Term) -> Term {
 /// is no call of a function.
 pub fn tidy(t: &Comb) -> Comb {
     let tidied = match t.kind() {
-        Kind::Then(t, s) => match (tidy(t), tidy(s)) {
-            (t, s) if *t.kind() == Kind::Id => s,
-            (t, s) if *s.kind() == Kind::Id => t,
+        CombKind::Then(t, s) => match (tidy(t), tidy(s)) {
+            (t, s) if *t.kind() == CombKind::Id => s,
+            (t, s) if *s.kind() == CombKind::Id => t,
             (t, s) => call(&t, &s).unwrap_or_else(|| chain(t, s)),
         },
-        Kind::Pair(t, s) => pair(tidy(t), tidy(s)),
-        Kind::Curry(t) => curry(tidy(t)),
-        Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) | Kind::Prim(_) => {
-            t.clone()
-        }
+        CombKind::Pair(t, s) => pair(tidy(t), tidy(s)),
+        CombKind::Curry(t) => curry(tidy(t)),
+        CombKind::Id
+        | CombKind::Unit
+        | CombKind::Fst
+        | CombKind::Snd
+        | CombKind::Ev
+        | CombKind::Op(_)
+        | CombKind::Prim(_) => t.clone(),
     };
     tidied.called(&t.name, &t.parameter)
 }
 
 /// `t; s`, nested to the right.
 fn chain(t: Comb, s: Comb) -> Comb {
-    if let Kind::Then(first, second) = t.kind() {
+    if let CombKind::Then(first, second) = t.kind() {
         then(first.clone(), chain(second.clone(), s))
     } else {
         then(t, s)
@@ -262,8 +266,8 @@ fn chain(t: Comb, s: Comb) -> Comb {
 
 /// `<id, t>; s` for `<Λ(s), t>; ev`.
 fn call(t: &Comb, s: &Comb) -> Option<Comb> {
-    if let (Kind::Pair(f, argument), Kind::Ev) = (t.kind(), s.kind())
-        && let Kind::Curry(body) = f.kind()
+    if let (CombKind::Pair(f, argument), CombKind::Ev) = (t.kind(), s.kind())
+        && let CombKind::Curry(body) = f.kind()
     {
         let argument = argument.clone().called(&f.parameter, &Name::default());
         return Some(then(pair(id(argument.from().clone()), argument), body.clone()));
@@ -274,19 +278,19 @@ fn call(t: &Comb, s: &Comb) -> Option<Comb> {
 /// `⟦t⟧`, directly.
 pub fn eval(t: &Comb, x: &Value) -> Value {
     match t.kind() {
-        Kind::Id => x.clone(),
-        Kind::Then(t, s) => eval(s, &eval(t, x)),
-        Kind::Unit => Value::Unit,
-        Kind::Pair(t, s) => Value::pair(eval(t, x), eval(s, x)),
-        Kind::Fst => x.fst(),
-        Kind::Snd => x.snd(),
-        Kind::Ev => x.fst().apply(&x.snd()),
-        Kind::Curry(t) => {
+        CombKind::Id => x.clone(),
+        CombKind::Then(t, s) => eval(s, &eval(t, x)),
+        CombKind::Unit => Value::Unit,
+        CombKind::Pair(t, s) => Value::pair(eval(t, x), eval(s, x)),
+        CombKind::Fst => x.fst(),
+        CombKind::Snd => x.snd(),
+        CombKind::Ev => x.fst().apply(&x.snd()),
+        CombKind::Curry(t) => {
             let (t, x) = (t.clone(), x.clone());
             Value::fun(move |y| eval(&t, &Value::pair(x.clone(), y.clone())))
         }
-        Kind::Op(op) => eval_op(op, x),
-        Kind::Prim(p) => p.eval::<Denotation>(x),
+        CombKind::Op(op) => eval_op(op, x),
+        CombKind::Prim(p) => p.eval::<Denotation>(x),
     }
 }
 
@@ -318,18 +322,18 @@ impl Written for Comb {
 
     fn look(&self) -> Look<Comb> {
         match self.kind() {
-            Kind::Id => Look::Word("id".into()),
-            Kind::Then(t, s) => {
+            CombKind::Id => Look::Word("id".into()),
+            CombKind::Then(t, s) => {
                 Look::Infix(level::THEN, [(t.clone(), level::APPLY), (s.clone(), level::THEN)], ";")
             }
-            Kind::Unit => Look::Word("<>".into()),
-            Kind::Pair(t, s) => Look::Angles(t.clone(), s.clone()),
-            Kind::Fst => Look::Word("fst".into()),
-            Kind::Snd => Look::Word("snd".into()),
-            Kind::Ev => Look::Word("ev".into()),
-            Kind::Curry(t) => Look::Call("cur".into(), vec![t.clone()], ","),
-            Kind::Op(op) => Look::Word(op.to_string()),
-            Kind::Prim(p) => Look::Word(p.to_string()),
+            CombKind::Unit => Look::Word("<>".into()),
+            CombKind::Pair(t, s) => Look::Angles(t.clone(), s.clone()),
+            CombKind::Fst => Look::Word("fst".into()),
+            CombKind::Snd => Look::Word("snd".into()),
+            CombKind::Ev => Look::Word("ev".into()),
+            CombKind::Curry(t) => Look::Call("cur".into(), vec![t.clone()], ","),
+            CombKind::Op(op) => Look::Word(op.to_string()),
+            CombKind::Prim(p) => Look::Word(p.to_string()),
         }
     }
 }

@@ -347,7 +347,7 @@ fn e12_product() {
 /// values of the program's.
 #[test]
 fn e15_context() {
-    use crate::combinators::{Comb, Kind, curry, eval};
+    use crate::combinators::{Comb, CombKind, curry, eval};
     use crate::pairs::AppliedForward;
     type Mode = (fn(&source::Ty) -> l::Ty, fn(&Comb, &l::Term) -> l::Term);
     let modes: [Mode; 2] = [
@@ -357,7 +357,7 @@ fn e15_context() {
     /// Here the parts determine all types but that of `x`, so that only the checker can notice an
     /// ill-typed term.
     fn without_functions(t: &Comb) -> bool {
-        !matches!(t.kind(), Kind::Ev | Kind::Curry(_) | Kind::Prim(_))
+        !matches!(t.kind(), CombKind::Ev | CombKind::Curry(_) | CombKind::Prim(_))
             && t.children().into_iter().all(without_functions)
     }
     let (mut checked, mut wrong) = (0, 0);

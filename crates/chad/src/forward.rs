@@ -7,7 +7,7 @@
 //! `D(s)_1[D(t)_1 / y]` is a call inside a call. It is as correct, and as exponential (erratum
 //! E26), as in the paper: see `shared`.
 
-use crate::combinators::{Comb, Kind};
+use crate::combinators::{Comb, CombKind};
 use crate::linear::*;
 use crate::primal::{self, Mode};
 use crate::source;
@@ -49,19 +49,19 @@ pub fn primal(t: &Comb, x: &Term) -> Term {
 pub fn tangent(t: &Comb, x: &Term, v: &Lin) -> Lin {
     let parameter = t.parameter();
     match t.kind() {
-        Kind::Op(o) => forward_op(o, x, v),
-        Kind::Prim(p) => forward_prim(*p, x, v),
-        Kind::Id => v.clone(),
-        Kind::Then(t, s) => tangent(s, &primal(t, x), &tangent(t, x, v)),
-        Kind::Unit => lunit(v.from().clone()),
-        Kind::Pair(t, s) => lpair(tangent(t, x, v), tangent(s, x, v)),
-        Kind::Fst => lfst(v.clone()),
-        Kind::Snd => lsnd(v.clone()),
-        Kind::Ev => let_lin("y", snd(x.clone()), |y| {
+        CombKind::Op(o) => forward_op(o, x, v),
+        CombKind::Prim(p) => forward_prim(*p, x, v),
+        CombKind::Id => v.clone(),
+        CombKind::Then(t, s) => tangent(s, &primal(t, x), &tangent(t, x, v)),
+        CombKind::Unit => lunit(v.from().clone()),
+        CombKind::Pair(t, s) => lpair(tangent(t, x, v), tangent(s, x, v)),
+        CombKind::Fst => lfst(v.clone()),
+        CombKind::Snd => lsnd(v.clone()),
+        CombKind::Ev => let_lin("y", snd(x.clone()), |y| {
             let direct = lapp(lfst(v.clone()), y.clone());
             plus(direct, linapp(snd(app(fst(x.clone()), y)), lsnd(v.clone())))
         }),
-        Kind::Curry(t) => llam(parameter, argument(t), |y| {
+        CombKind::Curry(t) => llam(parameter, argument(t), |y| {
             let only = lpair(v.clone(), zero_lin(v.from().clone(), tangent_argument(t)));
             tangent(t, &pair(x.clone(), y), &only)
         }),

@@ -5,7 +5,7 @@
 //! they are written down.
 
 use crate::applied;
-use crate::combinators::{Comb, Kind};
+use crate::combinators::{Comb, CombKind};
 use crate::linear::{self, Lin};
 use crate::op::Op;
 use crate::pairs::{AppliedForward, AppliedReverse};
@@ -160,15 +160,17 @@ fn sizes(t: &Comb) -> Sizes {
         derivative_v,
     };
     match t.kind() {
-        Kind::Id | Kind::Fst | Kind::Snd | Kind::Unit => size(1.0, 1.0, 2.0, 0.0, 1.0),
+        CombKind::Id | CombKind::Fst | CombKind::Snd | CombKind::Unit => {
+            size(1.0, 1.0, 2.0, 0.0, 1.0)
+        }
         // Each argument is a component of a product that nests to the left.
-        Kind::Op(op) => {
+        CombKind::Op(op) => {
             let k = op.dom().len() as f64;
             size(1.0, 1.0, 8.0 + k * k, k, k.max(2.0))
         }
-        Kind::Prim(_) => size(6.0, 2.0, 30.0, 7.0, 2.0),
-        Kind::Ev => size(4.0, 2.0, 8.0, 2.0, 2.0),
-        Kind::Then(t, s) => {
+        CombKind::Prim(_) => size(6.0, 2.0, 30.0, 7.0, 2.0),
+        CombKind::Ev => size(4.0, 2.0, 8.0, 2.0, 2.0),
+        CombKind::Then(t, s) => {
             let (t, s) = (sizes(t), sizes(s));
             let derivative =
                 s.derivative + s.derivative_x * t.primal + s.derivative_v * t.derivative;
@@ -176,7 +178,7 @@ fn sizes(t: &Comb) -> Sizes {
             let (primal, primal_x) = (s.primal + s.primal_x * t.primal, s.primal_x * t.primal_x);
             size(primal, primal_x, derivative, derivative_x, s.derivative_v * t.derivative_v)
         }
-        Kind::Pair(t, s) => {
+        CombKind::Pair(t, s) => {
             let (t, s) = (sizes(t), sizes(s));
             let (primal, derivative) = (t.primal + s.primal, t.derivative + s.derivative);
             size(
@@ -187,7 +189,7 @@ fn sizes(t: &Comb) -> Sizes {
                 t.derivative_v + s.derivative_v,
             )
         }
-        Kind::Curry(t) => {
+        CombKind::Curry(t) => {
             let t = sizes(t);
             let (primal, primal_x) = (t.primal + t.derivative, t.primal_x + t.derivative_x);
             size(2.0 * primal, primal_x, 2.0 * t.derivative, t.derivative_x, t.derivative_v)

@@ -1,7 +1,7 @@
 //! Appendix A, `D(t)_1`: the clauses of both modes, which differ in the linear function that `Λ(t)`
 //! adds.
 
-use crate::combinators::{Comb, Kind};
+use crate::combinators::{Comb, CombKind};
 use crate::linear::*;
 use crate::source;
 
@@ -16,17 +16,17 @@ pub(crate) struct Mode {
 /// `D(t)_1` at a term for `x`.
 pub(crate) fn primal(t: &Comb, x: &Term, mode: &Mode) -> Term {
     let first = match t.kind() {
-        Kind::Op(o) => op(o.clone(), x.clone()),
-        Kind::Prim(p) => primal_prim(*p, x),
-        Kind::Id => x.clone(),
-        Kind::Then(t, s) => primal(s, &primal(t, x, mode), mode),
-        Kind::Unit => unit(),
-        Kind::Pair(t, s) => pair(primal(t, x, mode), primal(s, x, mode)),
-        Kind::Fst => fst(x.clone()),
-        Kind::Snd => snd(x.clone()),
-        Kind::Ev => fst(app(fst(x.clone()), snd(x.clone()))),
+        CombKind::Op(o) => op(o.clone(), x.clone()),
+        CombKind::Prim(p) => primal_prim(*p, x),
+        CombKind::Id => x.clone(),
+        CombKind::Then(t, s) => primal(s, &primal(t, x, mode), mode),
+        CombKind::Unit => unit(),
+        CombKind::Pair(t, s) => pair(primal(t, x, mode), primal(s, x, mode)),
+        CombKind::Fst => fst(x.clone()),
+        CombKind::Snd => snd(x.clone()),
+        CombKind::Ev => fst(app(fst(x.clone()), snd(x.clone()))),
         // E15: `x : D(T)_1`; the paper forgets the subscript.
-        Kind::Curry(body) => {
+        CombKind::Curry(body) => {
             let argument = (mode.primal_ty)(body.from()).components().1;
             lam(t.parameter(), argument, |y| {
                 let xy = pair(x.clone(), y);

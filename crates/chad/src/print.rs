@@ -207,7 +207,7 @@ struct Mentions {
 }
 
 /// A part, with the binders between it and the whole: of a Cartesian variable, of the linear one.
-struct Part<T> {
+struct Subterm<T> {
     part: T,
     binder: Option<u32>,
     linear: bool,
@@ -219,9 +219,9 @@ fn called<T>(look: Look<T>) -> Look<T> {
     if let Look::Let(_, t, _, f) = look { Look::Apply(f, t) } else { look }
 }
 
-fn parts<T>(look: Look<T>) -> Vec<Part<T>> {
-    let plain = |part: T| Part { part, binder: None, linear: false };
-    let below = |x: Binder, part: T| Part { part, binder: Some(x.id), linear: false };
+fn parts<T>(look: Look<T>) -> Vec<Subterm<T>> {
+    let plain = |part: T| Subterm { part, binder: None, linear: false };
+    let below = |x: Binder, part: T| Subterm { part, binder: Some(x.id), linear: false };
     match look {
         Look::Word(_) | Look::Variable(_) | Look::Linear => vec![],
         Look::Prefix(_, t) | Look::Singleton(t) => vec![plain(t)],
@@ -231,9 +231,11 @@ fn parts<T>(look: Look<T>) -> Vec<Part<T>> {
         Look::Call(_, items, _) => items.into_iter().map(plain).collect(),
         Look::Infix(_, [(t, _), (s, _)], _) => vec![plain(t), plain(s)],
         Look::Lambda(x, t) => vec![below(x, t)],
-        Look::LinearLambda(l) => vec![Part { part: l, binder: None, linear: true }],
+        Look::LinearLambda(l) => vec![Subterm { part: l, binder: None, linear: true }],
         Look::Let(x, t, s, _) => vec![plain(t), below(x, s)],
-        Look::Case(l, y, k) => vec![plain(l), Part { part: k, binder: Some(y.id), linear: true }],
+        Look::Case(l, y, k) => {
+            vec![plain(l), Subterm { part: k, binder: Some(y.id), linear: true }]
+        }
     }
 }
 
@@ -253,7 +255,7 @@ fn variables<T: Written>(t: &T) -> (Vec<Binder>, HashSet<String>) {
             hints.insert(x.hint.to_string());
             variables.insert(x.id, x.clone());
         }
-        for Part { part, binder, .. } in parts(look) {
+        for Subterm { part, binder, .. } in parts(look) {
             bound.extend(binder);
             rest.push(part);
         }
@@ -352,7 +354,7 @@ impl<T: Written> Shared<T> {
         if let Look::Variable(x) = &look {
             all.variables.insert(x.id);
         }
-        for Part { part, binder, linear } in parts(look) {
+        for Subterm { part, binder, linear } in parts(look) {
             let inside = self.mentions(&part);
             all.variables.extend(inside.variables.iter().filter(|x| Some(**x) != binder));
             all.linear |= inside.linear && !linear;
@@ -375,7 +377,7 @@ impl<T: Written> Shared<T> {
             return *known;
         }
         let mut height = 0;
-        for Part { part, binder, .. } in parts(called(t.look())) {
+        for Subterm { part, binder, .. } in parts(called(t.look())) {
             let mut inside = self.height(&part);
             if let Some(x) = binder {
                 inside += 1;
@@ -404,7 +406,7 @@ impl<T: Written> Shared<T> {
             look => head(look, t),
         };
         let mut below = Vec::new();
-        for Part { part, binder, .. } in parts(look) {
+        for Subterm { part, binder, .. } in parts(look) {
             let mut inside = inside.clone();
             inside.extend(binder);
             below.push(self.class(&part, &inside));
@@ -451,7 +453,7 @@ impl<T: Written> Search<T> {
         if *count > 1 {
             return;
         }
-        for Part { part, binder, linear } in parts(called(t.look())) {
+        for Subterm { part, binder, linear } in parts(called(t.look())) {
             if binder.is_none() && !linear {
                 self.visit(&part, linear_body);
             } else {

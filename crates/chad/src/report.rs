@@ -6,7 +6,7 @@ use lambada_core::{DefId, Program};
 use std::fmt;
 use std::rc::Rc;
 
-use crate::combinators::{self, Comb, Kind};
+use crate::combinators::{self, Comb, CombKind};
 use crate::linear::Lin;
 use crate::op::Op;
 use crate::pairs::{AppliedForward, AppliedReverse};
@@ -339,12 +339,16 @@ fn clause(comb: &Comb, mode: Mode, parts: &[&str]) -> Clause {
     let (t, s) =
         (parts.first().copied().unwrap_or_default(), parts.get(1).copied().unwrap_or_default());
     let whole = match comb.kind() {
-        Kind::Then(..) => format!("({t}; {s})"),
-        Kind::Pair(..) => format!("<{t}, {s}>"),
-        Kind::Curry(_) => format!("cur({t})"),
-        Kind::Id | Kind::Unit | Kind::Fst | Kind::Snd | Kind::Ev | Kind::Op(_) | Kind::Prim(_) => {
-            comb.to_string()
-        }
+        CombKind::Then(..) => format!("({t}; {s})"),
+        CombKind::Pair(..) => format!("<{t}, {s}>"),
+        CombKind::Curry(_) => format!("cur({t})"),
+        CombKind::Id
+        | CombKind::Unit
+        | CombKind::Fst
+        | CombKind::Snd
+        | CombKind::Ev
+        | CombKind::Op(_)
+        | CombKind::Prim(_) => comb.to_string(),
     };
     let second = match mode {
         Mode::Forward => forward_clause(comb, t, s),
@@ -355,38 +359,38 @@ fn clause(comb: &Comb, mode: Mode, parts: &[&str]) -> Clause {
 
 fn first_clause(comb: &Comb, mode: Mode, t: &str, s: &str) -> String {
     match comb.kind() {
-        Kind::Id => "x".into(),
-        Kind::Then(..) => format!("{s}_1[{t}_1/x]"),
-        Kind::Unit => "<>".into(),
-        Kind::Pair(..) => format!("<{t}_1, {s}_1>"),
-        Kind::Fst => "fst x".into(),
-        Kind::Snd => "snd x".into(),
-        Kind::Ev => "fst ((fst x) (snd x))".into(),
-        Kind::Curry(_) => match mode {
+        CombKind::Id => "x".into(),
+        CombKind::Then(..) => format!("{s}_1[{t}_1/x]"),
+        CombKind::Unit => "<>".into(),
+        CombKind::Pair(..) => format!("<{t}_1, {s}_1>"),
+        CombKind::Fst => "fst x".into(),
+        CombKind::Snd => "snd x".into(),
+        CombKind::Ev => "fst ((fst x) (snd x))".into(),
+        CombKind::Curry(_) => match mode {
             Mode::Forward => format!("\\y. <{t}_1[<x, y>/x], \\_v. {t}_2[<x, y>/x, <0, v>/v]>"),
             Mode::Reverse => format!("\\y. <{t}_1[<x, y>/x], \\_v. snd {t}_2[<x, y>/x]>"),
         },
-        Kind::Op(op @ Op::Const(_)) => op.to_string(),
-        Kind::Op(op) => format!("{op}(x)"),
-        Kind::Prim(prim) => format!("{prim}(<(fst x);fst, snd x>)"),
+        CombKind::Op(op @ Op::Const(_)) => op.to_string(),
+        CombKind::Op(op) => format!("{op}(x)"),
+        CombKind::Prim(prim) => format!("{prim}(<(fst x);fst, snd x>)"),
     }
 }
 
 fn forward_clause(comb: &Comb, t: &str, s: &str) -> String {
     match comb.kind() {
-        Kind::Id => "v".into(),
-        Kind::Then(..) => format!("{s}_2[{t}_1/x, {t}_2/v]"),
-        Kind::Unit => "<>".into(),
-        Kind::Pair(..) => format!("<{t}_2, {s}_2>"),
-        Kind::Fst => "fst v".into(),
-        Kind::Snd => "snd v".into(),
-        Kind::Ev => "let y = snd x in (fst v) y + (snd ((fst x) y)){snd v}".into(),
-        Kind::Curry(_) => format!("\\y. {t}_2[<x, y>/x, <v, 0>/v]"),
-        Kind::Op(op) => format!("D{op}(x; v)"),
-        Kind::Prim(Primitive::Map { .. }) => {
+        CombKind::Id => "v".into(),
+        CombKind::Then(..) => format!("{s}_2[{t}_1/x, {t}_2/v]"),
+        CombKind::Unit => "<>".into(),
+        CombKind::Pair(..) => format!("<{t}_2, {s}_2>"),
+        CombKind::Fst => "fst v".into(),
+        CombKind::Snd => "snd v".into(),
+        CombKind::Ev => "let y = snd x in (fst v) y + (snd ((fst x) y)){snd v}".into(),
+        CombKind::Curry(_) => format!("\\y. {t}_2[<x, y>/x, <v, 0>/v]"),
+        CombKind::Op(op) => format!("D{op}(x; v)"),
+        CombKind::Prim(Primitive::Map { .. }) => {
             "lmap(snd x; fst v) + lzipWith(<(fst x);snd, snd x>; snd v)".into()
         }
-        Kind::Prim(Primitive::Scan { .. }) => {
+        CombKind::Prim(Primitive::Scan { .. }) => {
             "lscan(<(fst x);snd, p>; <snd v, lmap(p; fst v)>), where p = <fst scan_1, snd (snd x)>"
                 .into()
         }
@@ -395,17 +399,19 @@ fn forward_clause(comb: &Comb, t: &str, s: &str) -> String {
 
 fn reverse_clause(comb: &Comb, t: &str, s: &str) -> String {
     match comb.kind() {
-        Kind::Id => "v".into(),
-        Kind::Then(..) => format!("{t}_2[{s}_2[{t}_1/x]/v]"),
-        Kind::Unit => "0".into(),
-        Kind::Pair(..) => format!("{t}_2[(fst v)/v] + {s}_2[(snd v)/v]"),
-        Kind::Fst => "<v, 0>".into(),
-        Kind::Snd => "<0, v>".into(),
-        Kind::Ev => "let y = snd x in <!y (x) v, (snd ((fst x) y)){v}>".into(),
-        Kind::Curry(_) => format!("case v of !y (x) w -> fst {t}_2[<x, y>/x, w/v]"),
-        Kind::Op(op) => format!("D{op}^t(x; v)"),
-        Kind::Prim(Primitive::Map { .. }) => "<lzip(snd x; v), lzipWith(<(fst x);snd, snd x>; v)>".into(),
-        Kind::Prim(Primitive::Scan { .. }) => {
+        CombKind::Id => "v".into(),
+        CombKind::Then(..) => format!("{t}_2[{s}_2[{t}_1/x]/v]"),
+        CombKind::Unit => "0".into(),
+        CombKind::Pair(..) => format!("{t}_2[(fst v)/v] + {s}_2[(snd v)/v]"),
+        CombKind::Fst => "<v, 0>".into(),
+        CombKind::Snd => "<0, v>".into(),
+        CombKind::Ev => "let y = snd x in <!y (x) v, (snd ((fst x) y)){v}>".into(),
+        CombKind::Curry(_) => format!("case v of !y (x) w -> fst {t}_2[<x, y>/x, w/v]"),
+        CombKind::Op(op) => format!("D{op}^t(x; v)"),
+        CombKind::Prim(Primitive::Map { .. }) => {
+            "<lzip(snd x; v), lzipWith(<(fst x);snd, snd x>; v)>".into()
+        }
+        CombKind::Prim(Primitive::Scan { .. }) => {
             "<lzip(p; snd u), fst u>, where u = lunscan(<(fst x);snd, p>; v), p = <fst scan_1, snd (snd x)>".into()
         }
     }

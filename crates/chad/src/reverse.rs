@@ -6,7 +6,7 @@
 //! Read beside `forward`: the second component is contravariant, and each arm is the mirror image
 //! of the arm there (T-12).
 
-use crate::combinators::{Comb, Kind};
+use crate::combinators::{Comb, CombKind};
 use crate::linear::*;
 use crate::primal::{self, Mode};
 use crate::source;
@@ -46,25 +46,25 @@ pub fn primal(t: &Comb, x: &Term) -> Term {
 pub fn cotangent(t: &Comb, x: &Term, v: &Lin) -> Lin {
     let parameter = t.parameter();
     match t.kind() {
-        Kind::Op(o) => reverse_op(o, x, v),
-        Kind::Prim(p) => reverse_prim(*p, x, v),
-        Kind::Id => v.clone(),
-        Kind::Then(t, s) => cotangent(t, x, &cotangent(s, &primal(t, x), v)),
-        Kind::Unit => zero_lin(v.from().clone(), cotangent_ty(t.from())),
-        Kind::Pair(t, s) => {
+        CombKind::Op(o) => reverse_op(o, x, v),
+        CombKind::Prim(p) => reverse_prim(*p, x, v),
+        CombKind::Id => v.clone(),
+        CombKind::Then(t, s) => cotangent(t, x, &cotangent(s, &primal(t, x), v)),
+        CombKind::Unit => zero_lin(v.from().clone(), cotangent_ty(t.from())),
+        CombKind::Pair(t, s) => {
             plus(cotangent(t, x, &lfst(v.clone())), cotangent(s, x, &lsnd(v.clone())))
         }
-        Kind::Fst => {
+        CombKind::Fst => {
             lpair(v.clone(), zero_lin(v.from().clone(), cotangent_ty(t.from()).components().1))
         }
-        Kind::Snd => {
+        CombKind::Snd => {
             lpair(zero_lin(v.from().clone(), cotangent_ty(t.from()).components().0), v.clone())
         }
-        Kind::Ev => let_lin("y", snd(x.clone()), |y| {
+        CombKind::Ev => let_lin("y", snd(x.clone()), |y| {
             let argument = linapp(snd(app(fst(x.clone()), y.clone())), v.clone());
             lpair(tensor(y, v.clone()), argument)
         }),
-        Kind::Curry(t) => {
+        CombKind::Curry(t) => {
             let y = Var::fresh(parameter, argument(t));
             let w = crate::linear::v(cotangent_ty(t.to()));
             let body = lfst(cotangent(t, &pair(x.clone(), var(&y)), &w));

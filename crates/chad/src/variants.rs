@@ -47,13 +47,13 @@ impl OwnTy for Sum {
 /// A morphism `from -> to`.
 #[derive(Clone, Debug)]
 pub struct Comb {
-    kind: Rc<Kind>,
+    kind: Rc<MorphismKind>,
     from: Ty,
     to: Ty,
 }
 
 #[derive(Clone, Debug)]
-enum Kind {
+enum MorphismKind {
     Id,
     Then(Comb, Comb),
     Unit,
@@ -87,7 +87,7 @@ impl Ty {
 }
 
 impl Comb {
-    fn new(kind: Kind, from: Ty, to: Ty) -> Comb {
+    fn new(kind: MorphismKind, from: Ty, to: Ty) -> Comb {
         Comb { kind: Rc::new(kind), from, to }
     }
 
@@ -105,87 +105,87 @@ impl Comb {
 impl fmt::Display for Comb {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &*self.kind {
-            Kind::Id => f.write_str("id"),
-            Kind::Then(t, s) => write!(f, "({t}; {s})"),
-            Kind::Unit => f.write_str("<>"),
-            Kind::Pair(t, s) => write!(f, "<{t}, {s}>"),
-            Kind::Fst => f.write_str("fst"),
-            Kind::Snd => f.write_str("snd"),
-            Kind::Ev => f.write_str("ev"),
-            Kind::Curry(t) => write!(f, "cur({t})"),
-            Kind::Op(op) => write!(f, "{op}"),
-            Kind::Inject(k) => write!(f, "in_{k}"),
-            Kind::Distribute => f.write_str("dist"),
-            Kind::Case(arms) => {
+            MorphismKind::Id => f.write_str("id"),
+            MorphismKind::Then(t, s) => write!(f, "({t}; {s})"),
+            MorphismKind::Unit => f.write_str("<>"),
+            MorphismKind::Pair(t, s) => write!(f, "<{t}, {s}>"),
+            MorphismKind::Fst => f.write_str("fst"),
+            MorphismKind::Snd => f.write_str("snd"),
+            MorphismKind::Ev => f.write_str("ev"),
+            MorphismKind::Curry(t) => write!(f, "cur({t})"),
+            MorphismKind::Op(op) => write!(f, "{op}"),
+            MorphismKind::Inject(k) => write!(f, "in_{k}"),
+            MorphismKind::Distribute => f.write_str("dist"),
+            MorphismKind::Case(arms) => {
                 write!(f, "[{}]", arms.iter().map(Comb::to_string).collect::<Vec<_>>().join(", "))
             }
-            Kind::Sign => f.write_str("sign"),
+            MorphismKind::Sign => f.write_str("sign"),
         }
     }
 }
 
 /// `id_T`
 pub fn id(ty: Ty) -> Comb {
-    Comb::new(Kind::Id, ty.clone(), ty)
+    Comb::new(MorphismKind::Id, ty.clone(), ty)
 }
 
 /// `t; s`, in diagrammatic order
 pub fn then(t: Comb, s: Comb) -> Comb {
     assert_eq!(t.to, s.from, "the ends of `{t}; {s}` do not meet");
     let (from, to) = (t.from.clone(), s.to.clone());
-    Comb::new(Kind::Then(t, s), from, to)
+    Comb::new(MorphismKind::Then(t, s), from, to)
 }
 
 /// `<>_T`
 pub fn unit(from: Ty) -> Comb {
-    Comb::new(Kind::Unit, from, Ty::Unit)
+    Comb::new(MorphismKind::Unit, from, Ty::Unit)
 }
 
 /// `<t, s>`
 pub fn pair(t: Comb, s: Comb) -> Comb {
     assert_eq!(t.from, s.from, "`{t}` and `{s}` do not start together");
     let (from, to) = (t.from.clone(), t.to.clone().times(s.to.clone()));
-    Comb::new(Kind::Pair(t, s), from, to)
+    Comb::new(MorphismKind::Pair(t, s), from, to)
 }
 
 /// `fst : T * S -> T`
 pub fn fst(t: Ty, s: Ty) -> Comb {
-    Comb::new(Kind::Fst, t.clone().times(s), t)
+    Comb::new(MorphismKind::Fst, t.clone().times(s), t)
 }
 
 /// `snd : T * S -> S`
 pub fn snd(t: Ty, s: Ty) -> Comb {
-    Comb::new(Kind::Snd, t.times(s.clone()), s)
+    Comb::new(MorphismKind::Snd, t.times(s.clone()), s)
 }
 
 /// `ev : (T -> S) * T -> S`
 pub fn ev(t: Ty, s: Ty) -> Comb {
-    Comb::new(Kind::Ev, t.clone().to(s.clone()).times(t), s)
+    Comb::new(MorphismKind::Ev, t.clone().to(s.clone()).times(t), s)
 }
 
 /// `Λ(t) : T -> (S -> R)` for `t : T * S -> R`
 pub fn curry(t: Comb) -> Comb {
     let (a, b) = t.from.components();
     let to = b.to(t.to.clone());
-    Comb::new(Kind::Curry(t), a, to)
+    Comb::new(MorphismKind::Curry(t), a, to)
 }
 
 /// `op : Dom(op) -> real^m`
 pub fn op(op: Op) -> Comb {
     let (from, to) = (Ty::dom(&op.dom()), Ty::Real(op.cod()));
-    Comb::new(Kind::Op(op), from, to)
+    Comb::new(MorphismKind::Op(op), from, to)
 }
 
 /// `in_k : T_k -> Σ_k T_k`
 pub fn inject(k: usize, sum: Ty) -> Comb {
     let from = sum.arms()[k].clone();
-    Comb::new(Kind::Inject(k), from, sum)
+    Comb::new(MorphismKind::Inject(k), from, sum)
 }
 
 /// `T * Σ_k S_k -> Σ_k (T * S_k)`
 pub fn distribute(context: Ty, sum: Ty) -> Comb {
     let arms: Vec<Ty> = sum.arms().iter().map(|arm| context.clone().times(arm.clone())).collect();
-    Comb::new(Kind::Distribute, context.times(sum), Ty::sum(arms))
+    Comb::new(MorphismKind::Distribute, context.times(sum), Ty::sum(arms))
 }
 
 /// `[t_1, .., t_n] : Σ_k T_k -> S`
@@ -193,12 +193,12 @@ pub fn case(arms: Vec<Comb>) -> Comb {
     assert!(arms.windows(2).all(|pair| pair[0].to == pair[1].to), "the arms do not end together");
     let from: Vec<Ty> = arms.iter().map(|arm| arm.from.clone()).collect();
     let to = arms.first().expect("a variant has an alternative").to.clone();
-    Comb::new(Kind::Case(arms), Ty::sum(from), to)
+    Comb::new(MorphismKind::Case(arms), Ty::sum(from), to)
 }
 
 /// `sign : real -> 1 + 1`, the second from 0 on. It is smooth but at 0, where it jumps.
 pub fn sign() -> Comb {
-    Comb::new(Kind::Sign, Ty::Real(1), Ty::bool())
+    Comb::new(MorphismKind::Sign, Ty::Real(1), Ty::bool())
 }
 
 /// `case t of in_k y -> s_k`, where the arms see the context too: `s_k : T * S_k -> R`.
@@ -219,22 +219,22 @@ fn tag(value: &Value) -> usize {
 /// The meaning; it is also D_1 of everything but functions.
 pub fn eval(t: &Comb, x: &Value) -> Value {
     match &*t.kind {
-        Kind::Id => x.clone(),
-        Kind::Then(t, s) => eval(s, &eval(t, x)),
-        Kind::Unit => Value::Unit,
-        Kind::Pair(t, s) => Value::pair(eval(t, x), eval(s, x)),
-        Kind::Fst => x.fst(),
-        Kind::Snd => x.snd(),
-        Kind::Ev => x.fst().apply(&x.snd()),
-        Kind::Curry(t) => {
+        MorphismKind::Id => x.clone(),
+        MorphismKind::Then(t, s) => eval(s, &eval(t, x)),
+        MorphismKind::Unit => Value::Unit,
+        MorphismKind::Pair(t, s) => Value::pair(eval(t, x), eval(s, x)),
+        MorphismKind::Fst => x.fst(),
+        MorphismKind::Snd => x.snd(),
+        MorphismKind::Ev => x.fst().apply(&x.snd()),
+        MorphismKind::Curry(t) => {
             let (t, x) = (t.clone(), x.clone());
             Value::fun(move |y| eval(&t, &Value::pair(x.clone(), y.clone())))
         }
-        Kind::Op(op) => eval_op(op, x),
-        Kind::Inject(k) => tagged(*k, x.clone()),
-        Kind::Distribute => tagged(tag(&x.snd()), Value::pair(x.fst(), x.snd().snd())),
-        Kind::Case(arms) => eval(&arms[tag(x)], &x.snd()),
-        Kind::Sign => tagged(usize::from(x.numbers()[0] >= 0.0), Value::Unit),
+        MorphismKind::Op(op) => eval_op(op, x),
+        MorphismKind::Inject(k) => tagged(*k, x.clone()),
+        MorphismKind::Distribute => tagged(tag(&x.snd()), Value::pair(x.fst(), x.snd().snd())),
+        MorphismKind::Case(arms) => eval(&arms[tag(x)], &x.snd()),
+        MorphismKind::Sign => tagged(usize::from(x.numbers()[0] >= 0.0), Value::Unit),
     }
 }
 
@@ -283,32 +283,32 @@ fn zero_cotangent(ty: &Ty, x: &Value) -> Value {
 /// D→
 pub fn forward(t: &Comb, x: &Value) -> Derived {
     match &*t.kind {
-        Kind::Id => (x.clone(), identity()),
-        Kind::Then(t, s) => {
+        MorphismKind::Id => (x.clone(), identity()),
+        MorphismKind::Then(t, s) => {
             let (y, f) = forward(t, x);
             let (z, g) = forward(s, &y);
             (z, Rc::new(move |v| g(&f(v))))
         }
-        Kind::Unit => (Value::Unit, Rc::new(|_| Value::Unit)),
-        Kind::Pair(t, s) => {
+        MorphismKind::Unit => (Value::Unit, Rc::new(|_| Value::Unit)),
+        MorphismKind::Pair(t, s) => {
             let ((a, f), (b, g)) = (forward(t, x), forward(s, x));
             (Value::pair(a, b), Rc::new(move |v| Value::pair(f(v), g(v))))
         }
-        Kind::Fst => (x.fst(), Rc::new(Value::fst)),
-        Kind::Snd => (x.snd(), Rc::new(Value::snd)),
-        Kind::Ev => {
+        MorphismKind::Fst => (x.fst(), Rc::new(Value::fst)),
+        MorphismKind::Snd => (x.snd(), Rc::new(Value::snd)),
+        MorphismKind::Ev => {
             let y = x.snd();
             let (result, linear) = call(&x.fst(), &y);
             (result, Rc::new(move |v| v.fst().apply(&y).plus(&linear.apply(&v.snd()))))
         }
-        Kind::Curry(body) => forward_curry(body, x),
-        Kind::Op(op) => {
+        MorphismKind::Curry(body) => forward_curry(body, x),
+        MorphismKind::Op(op) => {
             let (derivative, at) = (Semantics::forward_op(op), x.clone());
             (eval(t, x), Rc::new(move |v| derivative(&at, v)))
         }
-        Kind::Inject(_) | Kind::Distribute => (eval(t, x), identity()),
-        Kind::Case(arms) => forward(&arms[tag(x)], &x.snd()),
-        Kind::Sign => (eval(t, x), Rc::new(|_| Value::Unit)),
+        MorphismKind::Inject(_) | MorphismKind::Distribute => (eval(t, x), identity()),
+        MorphismKind::Case(arms) => forward(&arms[tag(x)], &x.snd()),
+        MorphismKind::Sign => (eval(t, x), Rc::new(|_| Value::Unit)),
     }
 }
 
@@ -334,29 +334,29 @@ fn forward_curry(t: &Comb, x: &Value) -> Derived {
 /// D←
 pub fn reverse(t: &Comb, x: &Value) -> Derived {
     match &*t.kind {
-        Kind::Id => (x.clone(), identity()),
-        Kind::Then(t, s) => {
+        MorphismKind::Id => (x.clone(), identity()),
+        MorphismKind::Then(t, s) => {
             let (y, f) = reverse(t, x);
             let (z, g) = reverse(s, &y);
             (z, Rc::new(move |w| f(&g(w))))
         }
-        Kind::Unit => {
+        MorphismKind::Unit => {
             let zero = zero_cotangent(&t.from, x);
             (Value::Unit, Rc::new(move |_| zero.clone()))
         }
-        Kind::Pair(t, s) => {
+        MorphismKind::Pair(t, s) => {
             let ((a, f), (b, g)) = (reverse(t, x), reverse(s, x));
             (Value::pair(a, b), Rc::new(move |w| f(&w.fst()).plus(&g(&w.snd()))))
         }
-        Kind::Fst => {
+        MorphismKind::Fst => {
             let zero = zero_cotangent(&t.from.components().1, &x.snd());
             (x.fst(), Rc::new(move |w| Value::pair(w.clone(), zero.clone())))
         }
-        Kind::Snd => {
+        MorphismKind::Snd => {
             let zero = zero_cotangent(&t.from.components().0, &x.fst());
             (x.snd(), Rc::new(move |w| Value::pair(zero.clone(), w.clone())))
         }
-        Kind::Ev => {
+        MorphismKind::Ev => {
             let y = x.snd();
             let (result, linear) = call(&x.fst(), &y);
             (
@@ -366,14 +366,14 @@ pub fn reverse(t: &Comb, x: &Value) -> Derived {
                 }),
             )
         }
-        Kind::Curry(body) => reverse_curry(body, x),
-        Kind::Op(op) => {
+        MorphismKind::Curry(body) => reverse_curry(body, x),
+        MorphismKind::Op(op) => {
             let (derivative, at) = (Semantics::reverse_op(op), x.clone());
             (eval(t, x), Rc::new(move |w| derivative(&at, w)))
         }
-        Kind::Inject(_) | Kind::Distribute => (eval(t, x), identity()),
-        Kind::Case(arms) => reverse(&arms[tag(x)], &x.snd()),
-        Kind::Sign => (eval(t, x), Rc::new(|_| linear::zero(&linear::LTy::Real(1)))),
+        MorphismKind::Inject(_) | MorphismKind::Distribute => (eval(t, x), identity()),
+        MorphismKind::Case(arms) => reverse(&arms[tag(x)], &x.snd()),
+        MorphismKind::Sign => (eval(t, x), Rc::new(|_| linear::zero(&linear::LTy::Real(1)))),
     }
 }
 

@@ -5,7 +5,7 @@
 use lambada_loops::{Buf, Nest, Param, Reg, Stmt};
 
 use crate::function::Printer;
-use crate::parts::{KERNEL, Part, Shared};
+use crate::parts::{KERNEL, OutlinedPart, Shared};
 use crate::shares;
 
 impl Printer<'_> {
@@ -30,7 +30,7 @@ impl Printer<'_> {
     }
 
     /// A run of statements that is a part: its function, and the call of it.
-    pub fn part(&mut self, part: Part, stmts: &[Stmt]) {
+    pub fn part(&mut self, part: OutlinedPart, stmts: &[Stmt]) {
         self.declare(|_| true);
         let outside = std::mem::take(&mut self.out);
         let depth = std::mem::replace(&mut self.depth, 0);

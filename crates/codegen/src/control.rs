@@ -1,6 +1,6 @@
 //! Statements with bodies.
 
-use lambada_loops::{Given, Mode, Nest, Operand, Reg, Release, Step, Stmt, While};
+use lambada_loops::{Mode, Nest, Operand, Reg, Release, ResultTarget, Step, Stmt, While};
 
 use crate::function::{Printer, Waiting};
 use crate::polls;
@@ -158,7 +158,7 @@ impl Printer<'_> {
                 self.local(*buf).is_none() && (all || !self.facts.is_taken(*buf))
             }
             Stmt::Step(Step::Call { results, .. }) => {
-                all || results.iter().any(|result| matches!(result, Given::Buffer(_)))
+                all || results.iter().any(|result| matches!(result, ResultTarget::Buffer(_)))
             }
             Stmt::Step(Step::Open { .. }) => true,
             Stmt::Step(step) => all && matches!(step, Step::Node { .. }),

@@ -4,8 +4,8 @@
 use std::collections::HashSet;
 
 use lambada_loops::{
-    Arg, Buf, FnId, Function, Given, Library, Nest, Operand, Param, Reg, Return, Step, Stmt, uses,
-    visit,
+    Arg, Buf, FnId, Function, Library, Nest, Operand, Param, Reg, ResultTarget, Return, Step, Stmt,
+    uses, visit,
 };
 
 use crate::taken::taken;
@@ -88,8 +88,8 @@ impl Facts {
             written_by_call(library, *function, args).for_each(|buf| self.write(buf));
             for given in results {
                 match given {
-                    Given::Cell(_) => {}
-                    Given::Buffer(buf) => {
+                    ResultTarget::Cell(_) => {}
+                    ResultTarget::Buffer(buf) => {
                         self.swapped[buf.0 as usize] = true;
                         self.write(*buf);
                     }

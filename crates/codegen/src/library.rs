@@ -2,14 +2,22 @@
 //! target for each result. A handle is the address of a node; a node is an array of slots, of which
 //! the first holds the tag.
 
-use lambada_loops::{Arg, Buf, FieldId, FnId, Given, NodeId, Operand, Part, Reg, identifier};
+use lambada_loops::{
+    Arg, Buf, FieldId, FieldValue, FnId, NodeId, Operand, Reg, ResultTarget, identifier,
+};
 use lambada_prim::ScalarTy;
 
 use crate::function::Printer;
 use crate::text::{Level, Text};
 
 impl Printer<'_> {
-    pub fn call(&mut self, FnId(function): FnId, args: &[Arg], results: &[Given], site: u32) {
+    pub fn call(
+        &mut self,
+        FnId(function): FnId,
+        args: &[Arg],
+        results: &[ResultTarget],
+        site: u32,
+    ) {
         let args: Vec<String> = args
             .iter()
             .map(|arg| match arg {
@@ -20,8 +28,8 @@ impl Printer<'_> {
         // The callee may write to all memory that may change.
         self.declare(|waiting| !waiting.is_constant());
         let results = results.iter().map(|given| match given {
-            Given::Cell(cell) => format!("&{}", self.cell(*cell)),
-            Given::Buffer(buf) => format!("&{}", self.buf(*buf)),
+            ResultTarget::Cell(cell) => format!("&{}", self.cell(*cell)),
+            ResultTarget::Buffer(buf) => format!("&{}", self.buf(*buf)),
         });
         let operands: String =
             args.into_iter().chain(results).map(|text| format!(", {text}")).collect();
@@ -36,7 +44,7 @@ impl Printer<'_> {
         ));
     }
 
-    pub fn new_node(&mut self, reg: Reg, node: NodeId, tag: u32, parts: &[Part], site: u32) {
+    pub fn new_node(&mut self, reg: Reg, node: NodeId, tag: u32, parts: &[FieldValue], site: u32) {
         self.needs.nodes();
         let library = self.program.library;
         let layout = library.node(node);
@@ -54,15 +62,15 @@ impl Printer<'_> {
             let id = FieldId { node, tag, field };
             let slot = format!("{name}[{}]", library.word(id));
             match part {
-                Part::Scalar(value) => {
+                FieldValue::Scalar(value) => {
                     let value = self.operand(*value).text;
                     self.line(&format!("{slot}.{} = {value};", member(library.field(id).elem)));
                 }
-                Part::Array(buf, len) if self.facts.taken.contains(&(reg, field)) => {
+                FieldValue::Array(buf, len) if self.facts.taken.contains(&(reg, field)) => {
                     let (buf, len) = (self.buf(*buf), self.operand(*len).text);
                     self.line(&format!("lam_take(&{slot}, {buf}, {len});"));
                 }
-                Part::Array(buf, len) => {
+                FieldValue::Array(buf, len) => {
                     let (buf, len) = (self.buf(*buf), self.operand(*len).text);
                     let size = self.memory_size(library.field(id).elem);
                     self.line(&format!(

@@ -25,7 +25,7 @@ pub(crate) const KERNEL: usize = 0;
 
 /// A run of statements that is a function of its own.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Part {
+pub(crate) struct OutlinedPart {
     pub number: usize,
     pub len: usize,
 }
@@ -41,7 +41,7 @@ pub(crate) enum Shared {
 #[derive(Default)]
 pub(crate) struct Parts {
     /// By the first statement.
-    starts: HashMap<*const Stmt, Part>,
+    starts: HashMap<*const Stmt, OutlinedPart>,
     /// The iterations of parallel loops, by the loop.
     teams: HashMap<*const Stmt, usize>,
     /// The part around a part.
@@ -97,7 +97,7 @@ impl Parts {
     }
 
     /// The part that begins with a statement.
-    pub fn at(&self, stmt: &Stmt) -> Option<Part> {
+    pub fn at(&self, stmt: &Stmt) -> Option<OutlinedPart> {
         self.starts.get(&std::ptr::from_ref(stmt)).copied()
     }
 
@@ -131,7 +131,7 @@ impl Parts {
             };
             run += 1 + inside;
             if run >= part {
-                let cut = Part { number: self.parents.len(), len: k + 1 - first };
+                let cut = OutlinedPart { number: self.parents.len(), len: k + 1 - first };
                 self.starts.insert(&body[first], cut);
                 self.parents.push(KERNEL);
                 (first, run, calls) = (k + 1, 0, calls + 1);
@@ -207,7 +207,7 @@ impl<'p> Homes<'p> {
     fn body(&mut self, body: &[Stmt], outer: usize) {
         let (mut part, mut left) = (outer, 0);
         for stmt in body {
-            if let Some(Part { number, len }) = self.parts.at(stmt) {
+            if let Some(OutlinedPart { number, len }) = self.parts.at(stmt) {
                 self.parts.parents[number] = outer;
                 (part, left) = (number, len);
             } else if left == 0 {

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_loops::{Binding, Buf, Function, Library, Part, Reg, Return, Step, Stmt, visit};
+use lambada_loops::{Binding, Buf, FieldValue, Function, Library, Reg, Return, Step, Stmt, visit};
 
 /// The fields of nodes, by handle and number, that take over their arrays, with the memory of
 /// these. Buffers with the same `memory` share theirs; `local` memory is the C function's own.
@@ -63,7 +63,7 @@ pub(crate) fn taken(
                 Stmt::Step(Step::Node { reg, node, tag, fields, .. }) => {
                     let kinds = &library.nodes[node.0 as usize].constructors[*tag as usize];
                     for ((field, part), kind) in (0..).zip(fields).zip(kinds) {
-                        if let Part::Array(buf, _) = part
+                        if let FieldValue::Array(buf, _) = part
                             && !kind.cell
                             && !views.contains(buf)
                             && let Some(owner @ None) = made.get_mut(&memory[buf.0 as usize])

@@ -9,7 +9,7 @@ use lambada_prim::{Expr, Scalar};
 
 use crate::activity::Activity;
 use crate::flow::{Flow, reachable};
-use crate::known::Known;
+use crate::known::LibraryFacts;
 use crate::unbounded::{is_always, is_unbounded};
 
 /// The condition under which a tangent is present.
@@ -38,7 +38,12 @@ pub(crate) struct Absence {
 }
 
 impl Absence {
-    pub(crate) fn of(known: &Known, block: &Block, activity: &Activity, ruled: &Ruled) -> Absence {
+    pub(crate) fn of(
+        known: &LibraryFacts,
+        block: &Block,
+        activity: &Activity,
+        ruled: &Ruled,
+    ) -> Absence {
         let mut starts = Vec::new();
         multiplied(block, activity, ruled, &mut starts);
         if starts.is_empty() {

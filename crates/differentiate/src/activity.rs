@@ -14,12 +14,12 @@ use std::rc::Rc;
 use lambada_anf::{Atom, Exp, Lambda, NodeId, Op, Param, Stm, Var};
 
 use crate::flow::{Flow, reachable};
-use crate::known::{CELLS, Handles, Known};
+use crate::known::{CELLS, Handles, LibraryFacts};
 
 /// The varied parameters, and the caller's accumulators whose cotangents are wanted.
 #[derive(Clone, Debug)]
 pub(crate) struct Scope {
-    pub(crate) known: Rc<Known>,
+    pub(crate) known: Rc<LibraryFacts>,
     pub(crate) handles: Handles,
     pub(crate) varied: Vec<Param>,
     pub(crate) accumulators: Vec<Param>,

@@ -44,7 +44,7 @@ use crate::known::Handles;
 use crate::multiples::multiples;
 use crate::partial::Gives;
 use crate::shadows::Shadows;
-use crate::tangents::Place;
+use crate::tangents::ShadowCell;
 use crate::trim::{trim, trim_first};
 use crate::undo::{Plan, Undo};
 use crate::values::{self, Made};
@@ -113,7 +113,7 @@ pub(crate) enum Cotangent {
 /// The construct that a block of the reverse sweep belongs to, which decides how contributions to
 /// outer variables leave it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum FrameKind {
     /// The pullback.
     Top,
     /// An iteration of a `for`.
@@ -127,7 +127,7 @@ pub(crate) enum Kind {
 /// A block of the reverse sweep under construction.
 #[derive(Debug)]
 pub(crate) struct Frame {
-    pub(crate) kind: Kind,
+    pub(crate) kind: FrameKind,
     /// Variables that the corresponding primal block binds: their cotangents end here.
     pub(crate) owned: HashSet<Var>,
     pub(crate) entries: HashMap<Var, Cotangent>,
@@ -218,7 +218,7 @@ impl<'a> Cotangents<'a> {
         };
         let bound = f.body.stms.iter().flat_map(|stm| &stm.binds);
         let owned = f.params.iter().chain(others).chain(bound).map(|p| p.var).collect();
-        cotangents.push(Kind::Top, owned);
+        cotangents.push(FrameKind::Top, owned);
         cotangents
     }
 }
@@ -340,7 +340,7 @@ impl Cotangents<'_> {
 
     // Frames
 
-    pub(crate) fn push(&mut self, kind: Kind, owned: HashSet<Var>) {
+    pub(crate) fn push(&mut self, kind: FrameKind, owned: HashSet<Var>) {
         let stms = std::mem::take(&mut self.b.stms);
         if let Some(frame) = self.frames.last_mut() {
             frame.stms = stms;
@@ -534,9 +534,9 @@ impl Cotangents<'_> {
                 return None;
             }
             match frame.kind {
-                Kind::If => {}
-                Kind::Top | Kind::For => return None,
-                Kind::Loop => {
+                FrameKind::If => {}
+                FrameKind::Top | FrameKind::For => return None,
+                FrameKind::Loop => {
                     let hint = self.hint(x);
                     let param = self.b.names.fresh(hint);
                     let flag = self.has_flag(x).then(|| self.b.names.fresh("present"));
@@ -576,8 +576,8 @@ impl Cotangents<'_> {
                 return true;
             }
             match frame.kind {
-                Kind::If => {}
-                Kind::Top | Kind::For | Kind::Loop => return false,
+                FrameKind::If => {}
+                FrameKind::Top | FrameKind::For | FrameKind::Loop => return false,
             }
         }
         false
@@ -594,21 +594,21 @@ impl Cotangents<'_> {
                 None if frame.owned.contains(&x) => None,
                 None => continue,
             };
-            let place = self.shadows.place(x).filter(|_| frame.owned.contains(&x));
+            let cell = self.shadows.cell(x).filter(|_| frame.owned.contains(&x));
             let branch = self.branch_in(depth).filter(|_| self.in_branches && sum.is_none());
-            if let Some(branch) = branch.filter(|_| place.is_none()) {
+            if let Some(branch) = branch.filter(|_| cell.is_none()) {
                 let acc = self.within(branch, |c| c.new_accumulator(x, None, None));
                 let frame = &mut self.frames[branch];
                 frame.entries.insert(x, Cotangent::Accumulator(acc));
                 frame.touched.push(x);
                 return acc;
             }
-            let in_part = place.is_none() && sum.is_none() && self.facts.unbounded.in_part(x);
+            let in_part = cell.is_none() && sum.is_none() && self.facts.unbounded.in_part(x);
             let acc = self.within(depth, |c| {
                 if in_part {
                     c.count_contributions(x);
                 }
-                c.new_accumulator(x, place, sum)
+                c.new_accumulator(x, cell, sum)
             });
             self.frames[depth].entries.insert(x, Cotangent::Accumulator(acc));
             return acc;
@@ -618,14 +618,14 @@ impl Cotangents<'_> {
 
     /// The innermost of the branches nested directly in the outermost block, if that is `owner`.
     fn branch_in(&self, owner: usize) -> Option<usize> {
-        let inner = self.frames[1..].iter().take_while(|frame| frame.kind == Kind::If).count();
+        let inner = self.frames[1..].iter().take_while(|frame| frame.kind == FrameKind::If).count();
         (owner == 0 && inner > 0).then_some(inner)
     }
 
-    fn new_accumulator(&mut self, x: Var, place: Option<Place>, sum: Option<Atom>) -> Var {
+    fn new_accumulator(&mut self, x: Var, cell: Option<ShadowCell>, sum: Option<Atom>) -> Var {
         let ty = self.ty(x).clone();
-        if let Some(place) = place {
-            let acc = self.opened(x, &ty, place);
+        if let Some(cell) = cell {
+            let acc = self.opened(x, &ty, cell);
             let add = |value| Op::Accumulate { acc, index: Vec::new(), value };
             sum.into_iter().for_each(|sum| self.b.effect(add(sum)));
             return acc;
@@ -658,7 +658,7 @@ impl Cotangents<'_> {
 
     /// Whether the current block may run more than once.
     pub(crate) fn repeated(&self) -> bool {
-        self.frames.iter().any(|frame| matches!(frame.kind, Kind::For | Kind::Loop))
+        self.frames.iter().any(|frame| matches!(frame.kind, FrameKind::For | FrameKind::Loop))
     }
 
     /// Copies the value to type `to` if equal sizes have different names.

@@ -28,7 +28,7 @@ use lambada_source::Problem;
 
 use crate::Request;
 use crate::flow;
-use crate::known::{Handles, Known};
+use crate::known::{Handles, LibraryFacts};
 use crate::prepare::Whiles;
 
 /// The kind of a derived type.
@@ -112,7 +112,7 @@ pub(crate) struct Context {
     pub(crate) library: Library,
     /// Number of bits of reals.
     pub(crate) precision: Precision,
-    pub(crate) known: Rc<Known>,
+    pub(crate) known: Rc<LibraryFacts>,
     types: HashMap<(NodeId, Mode), NodeId>,
     boxes: HashMap<Vec<Ty>, NodeId>,
     pushforwards: HashMap<Key, Rc<Pushforward>>,
@@ -346,7 +346,7 @@ impl Context {
     fn active_results(&self, key: &Key) -> Vec<bool> {
         let types = &self.primal(key.function).results;
         let Some(flows) = self.known.flows(key.function) else { return vec![false; types.len()] };
-        let depends = |inputs| Known::depends(inputs, &|k| key.params[k]);
+        let depends = |inputs| LibraryFacts::depends(inputs, &|k| key.params[k]);
         let carries = |ty: &Ty| self.known.carries(ty.elem);
         let results = flows.results.iter().zip(types);
         results.map(|(inputs, ty)| carries(ty) && depends(inputs)).collect()

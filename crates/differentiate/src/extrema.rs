@@ -35,7 +35,8 @@ use crate::trim::trim_again;
 
 /// Rewrites the active extrema and products of a function.
 pub(crate) fn rewrite_reductions(names: &mut Names, scope: &Scope, f: &Lambda) -> Lambda {
-    let mut known = Known { activity: Activity::of(scope, f), accumulators: HashMap::new() };
+    let mut known =
+        FunctionFacts { activity: Activity::of(scope, f), accumulators: HashMap::new() };
     known.accumulators.extend(scope.given.iter().map(|acc| (acc.var, acc.ty.clone())));
     f.body.each(&mut |stm| {
         if matches!(stm.exp.effect(), Effect::Makes | Effect::OpensCell) {
@@ -46,13 +47,13 @@ pub(crate) fn rewrite_reductions(names: &mut Names, scope: &Scope, f: &Lambda) -
 }
 
 /// The activity of the function and its accumulators.
-struct Known {
+struct FunctionFacts {
     activity: Activity,
     /// The types of accumulators.
     accumulators: HashMap<Var, Ty>,
 }
 
-fn block(names: &mut Names, known: &Known, from: &Block) -> Block {
+fn block(names: &mut Names, known: &FunctionFacts, from: &Block) -> Block {
     let mut b = Builder::new(names);
     for stm in &from.stms {
         let mut stm = stm.clone();
@@ -79,7 +80,7 @@ fn reduction(activity: &Activity, stm: &Stm, k: usize) -> Option<ReduceOp> {
     }
 }
 
-fn reductions(b: &mut Builder, known: &Known, mut stm: Stm) {
+fn reductions(b: &mut Builder, known: &FunctionFacts, mut stm: Stm) {
     let rewritten: Vec<(usize, ReduceOp)> = (0..stm.binds.len())
         .filter_map(|k| Some((k, reduction(&known.activity, &stm, k)?)))
         .collect();
@@ -155,7 +156,7 @@ fn first(b: &mut Builder, of: &All) -> Atom {
 }
 
 /// `m = if 0 < extent { body at the index of the extremum } else { unit }`
-fn extremum(b: &mut Builder, known: &Known, m: Param, of: &All, body: Block) {
+fn extremum(b: &mut Builder, known: &FunctionFacts, m: Param, of: &All, body: Block) {
     let cond = b.prim(Prim::LtInt, [Atom::int(0), of.extent]);
     let unit = Block { stms: Vec::new(), results: vec![Atom::Lit(of.op.unit(ScalarTy::Real))] };
     let mut stm = Stm::new(vec![m], Nest::If { cond, then: body, otherwise: unit });
@@ -179,7 +180,12 @@ fn extremum(b: &mut Builder, known: &Known, m: Param, of: &All, body: Block) {
 }
 
 /// Fresh accumulators in place of outer ones that calls in the block add to.
-fn unread(b: &mut Builder, known: &Known, block: &Block, renaming: &mut Renaming) -> Vec<Param> {
+fn unread(
+    b: &mut Builder,
+    known: &FunctionFacts,
+    block: &Block,
+    renaming: &mut Renaming,
+) -> Vec<Param> {
     let (mut made, mut added) = (HashSet::new(), Vec::new());
     block.each(&mut |stm| {
         if matches!(stm.exp.effect(), Effect::Makes | Effect::OpensCell) {

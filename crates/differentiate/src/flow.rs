@@ -8,17 +8,17 @@ use lambada_anf::{
     Stm, Var, differentiable,
 };
 
-use crate::known::{CELLS, FROM_CELLS, Flows, Inputs, Known, called};
+use crate::known::{CELLS, FROM_CELLS, Flows, Inputs, LibraryFacts, called};
 use crate::threaded::threaded;
 
 /// The facts about a block and its callees. Which results depend on which parameters is a fixed
 /// point over the calls.
-pub(crate) fn known(library: &Library, block: &Block) -> Known {
+pub(crate) fn known(library: &Library, block: &Block) -> LibraryFacts {
     let reals = reaching(library, |field| field.ty.elem == Elem::REAL);
     let cells = reaching(library, |field| field.cell && field.ty.elem == Elem::REAL);
     let functions = called(library, block);
     let threaded = threaded(library, &functions);
-    let mut known = Known { reals, cells, flows: HashMap::new(), threaded };
+    let mut known = LibraryFacts { reals, cells, flows: HashMap::new(), threaded };
     let mut changed = true;
     while std::mem::take(&mut changed) {
         for id in &functions {
@@ -32,7 +32,7 @@ pub(crate) fn known(library: &Library, block: &Block) -> Known {
 }
 
 /// The dependence of results, accumulators and cells on the parameters of a function.
-fn flows_of(known: &Known, library: &Library, function: &Function) -> Flows {
+fn flows_of(known: &LibraryFacts, library: &Library, function: &Function) -> Flows {
     let mut graph = Flow::new(known);
     graph.params(&function.params);
     graph.params(&function.accumulators);
@@ -70,7 +70,7 @@ fn flows_of(known: &Known, library: &Library, function: &Function) -> Flows {
 /// With rules, each result may depend on each of the function's own parameters, whatever the body
 /// does, unless a rule returns a literal zero.
 fn by_rules(
-    known: &Known,
+    known: &LibraryFacts,
     library: &Library,
     function: &Function,
     rules: &Rules,
@@ -144,7 +144,7 @@ pub(crate) fn reachable(start: Vec<Var>, edges: &HashMap<Var, Vec<Var>>) -> Hash
 /// Edges `x → y`: the real value of `y`, or of a node reachable from it, is computed from that of
 /// `x`.
 pub(crate) struct Flow<'a> {
-    known: &'a Known,
+    known: &'a LibraryFacts,
     pub(crate) forward: HashMap<Var, Vec<Var>>,
     pub(crate) reverse: HashMap<Var, Vec<Var>>,
     pub(crate) handles: HashMap<Var, NodeId>,
@@ -152,7 +152,7 @@ pub(crate) struct Flow<'a> {
 }
 
 impl<'a> Flow<'a> {
-    pub(crate) fn new(known: &'a Known) -> Flow<'a> {
+    pub(crate) fn new(known: &'a LibraryFacts) -> Flow<'a> {
         let (forward, reverse) = (HashMap::new(), HashMap::new());
         Flow { known, forward, reverse, handles: HashMap::new(), cells: HashSet::new() }
     }
@@ -250,12 +250,12 @@ impl<'a> Flow<'a> {
         let known = self.known;
         let Some(flows) = known.flows(function) else { return };
         for (bind, inputs) in binds.iter().zip(&flows.results) {
-            Known::sources(inputs, args).for_each(|source| self.real(source, bind));
+            LibraryFacts::sources(inputs, args).for_each(|source| self.real(source, bind));
         }
         for (acc, inputs) in accumulators.iter().zip(&flows.accumulators) {
-            Known::sources(inputs, args).for_each(|source| self.edge(source, *acc));
+            LibraryFacts::sources(inputs, args).for_each(|source| self.edge(source, *acc));
         }
-        Known::sources(&flows.cells, args).for_each(|source| self.edge(source, CELLS));
+        LibraryFacts::sources(&flows.cells, args).for_each(|source| self.edge(source, CELLS));
     }
 
     fn nest(&mut self, stm: &Stm, nest: &Nest) {

@@ -19,13 +19,13 @@ use std::collections::HashMap;
 use lambada_anf::{Atom, Block, LoopKind, Nest, Op, Out, Param, Stm, Ty, Var, free_vars};
 use lambada_prim::ReduceOp;
 
-use crate::cotangents::{Cotangents, Kind};
+use crate::cotangents::{Cotangents, FrameKind};
 use crate::effects::bound_in;
 use crate::elements::own_elements;
 use crate::reach::combined;
-use crate::residuals::{Body, Place, Residuals, resolve};
+use crate::residuals::{Body, EnclosingConstruct, Residuals, resolve};
 use crate::tangents::Tangents;
-use crate::there::Given;
+use crate::there::ResultPresence;
 use crate::values;
 
 impl Tangents<'_> {
@@ -45,7 +45,7 @@ impl Tangents<'_> {
             present.extend(t.iterations_are_there((stm, index, &given), &mut results));
             results
         });
-        for Given { of, when, flags } in present {
+        for ResultPresence { of, when, flags } in present {
             if let Some((p, out)) = flags {
                 binds.push(p);
                 outs.push(out);
@@ -71,7 +71,7 @@ impl Cotangents<'_> {
         let bound = bound_in(&[index], body);
         let elsewhere = free_vars(&Block { stms: rest.to_vec(), results: body.results.clone() });
         let elsewhere = elsewhere.iter().any(|x| !bound.contains(x) && self.is_table(*x));
-        self.push(if elsewhere { Kind::Loop } else { Kind::For }, bound);
+        self.push(if elsewhere { FrameKind::Loop } else { FrameKind::For }, bound);
         for (k, seed) in seeds.iter().enumerate() {
             self.seed(outs[k], &stm.binds[k], *seed, index, body.results[k]);
         }
@@ -102,12 +102,12 @@ impl Cotangents<'_> {
         let frame = self.pop();
         let mut reverse = Block { stms: frame.stms, results };
         let again = self.b.names.again(index);
-        let place = Place::Iteration { index, again: again.into(), extent };
+        let construct = EnclosingConstruct::Iteration { index, again: again.into(), extent };
         let body_of = Body {
             stms: &sweep,
             params: &[],
             whole: None,
-            place,
+            construct,
             homes: collected(stm, outs, body),
             undone: HashMap::new(),
             run_again: None,

@@ -12,12 +12,12 @@ use std::collections::HashMap;
 
 use lambada_anf::{Atom, Block, Nest, Op, Param, Renaming, Stm, Ty, Var, free_vars};
 
-use crate::cotangents::{Cotangents, Frame, Kind};
+use crate::cotangents::{Cotangents, Frame, FrameKind};
 use crate::derived::is_int;
 use crate::effects::bound_in;
 use crate::known::Handles;
 use crate::presence::Joined;
-use crate::residuals::{Body, Place, Residual, Residuals, resolve};
+use crate::residuals::{Body, EnclosingConstruct, Residual, Residuals, resolve};
 use crate::tangents::Tangents;
 use crate::tape::Layout;
 
@@ -113,7 +113,7 @@ impl Cotangents<'_> {
         let owned = bound_in(&[], block);
         let given: Vec<(Var, Atom)> =
             given(stm, block).into_iter().map(|(x, bind)| (x, bind.var.into())).collect();
-        self.push(Kind::If, owned);
+        self.push(FrameKind::If, owned);
         given.into_iter().for_each(|(x, bind)| self.alias(x, bind));
         // A branch that hands an array through has nothing to undo.
         for (k, version) in back.iter().filter(|(k, x)| block.results[*k] == (*x).into()) {
@@ -189,14 +189,22 @@ impl Cotangents<'_> {
         sweep: &[Stm],
         (mut reverse, undone): (Block, HashMap<Var, Atom>),
     ) -> (Block, Residuals) {
-        let place = Place::Branch { repeated: self.repeated() };
+        let construct = EnclosingConstruct::Branch { repeated: self.repeated() };
         let homes: HashMap<Var, Param> = given(stm, block).into_iter().collect();
         let residuals = resolve(
             self.b.names,
             self.cx,
             self.facts,
             self.undo,
-            Body { stms: sweep, params: &[], whole: None, place, homes, undone, run_again: None },
+            Body {
+                stms: sweep,
+                params: &[],
+                whole: None,
+                construct,
+                homes,
+                undone,
+                run_again: None,
+            },
             &mut reverse,
         );
         (reverse, residuals)

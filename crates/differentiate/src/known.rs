@@ -36,7 +36,7 @@ pub(crate) enum Handles {
 
 /// Facts about node types and functions.
 #[derive(Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct LibraryFacts {
     /// By node type: whether reals are reachable through a handle.
     pub(crate) reals: Vec<bool>,
     /// By node type: whether cells of reals are reachable.
@@ -54,7 +54,7 @@ pub(crate) struct Flows {
     pub(crate) cells: Inputs,
 }
 
-impl Known {
+impl LibraryFacts {
     /// Whether it is real, or reals are reachable through it.
     pub(crate) fn carries(&self, elem: Elem) -> bool {
         match elem {

@@ -24,13 +24,13 @@ use lambada_source::Span;
 use crate::known::CELLS;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum LinearityKind {
     Zero,
     Linear,
     Other,
 }
 
-use Kind::{Linear, Other, Zero};
+use LinearityKind::{Linear, Other, Zero};
 
 /// The linearity of a function in some of its parameters.
 pub(crate) struct Linearity {
@@ -43,7 +43,7 @@ pub(crate) struct Linearity {
 /// The linearity of `f` in its parameters from `first` on.
 pub(crate) fn linearity(library: &Library, f: &Function, first: usize) -> Linearity {
     let kind = |k| if k < first { Other } else { Linear };
-    let kinds: Vec<Kind> = (0..f.params.len()).map(kind).collect();
+    let kinds: Vec<LinearityKind> = (0..f.params.len()).map(kind).collect();
     let mut checker = Checker::new(library, f);
     let results = loop {
         let results = checker.round(f, &kinds);
@@ -57,16 +57,16 @@ pub(crate) fn linearity(library: &Library, f: &Function, first: usize) -> Linear
 }
 
 /// A function, the kinds of its arguments and accumulators, and which of the latter are cells.
-type Call = (FnId, Vec<Kind>, Vec<bool>);
+type Call = (FnId, Vec<LinearityKind>, Vec<bool>);
 
 struct Checker<'a> {
     library: &'a Library,
     names: &'a Names,
-    kinds: HashMap<Var, Kind>,
+    kinds: HashMap<Var, LinearityKind>,
     /// Accumulators that are cells of nodes; [`CELLS`] has the kind of their content.
     cells: HashSet<Var>,
     /// The kinds of results and of accumulator contents, by call, as found so far.
-    calls: HashMap<Call, Vec<Kind>>,
+    calls: HashMap<Call, Vec<LinearityKind>>,
     /// Calls analysed in this round.
     seen: HashSet<Call>,
     fault: Option<Option<Span>>,
@@ -92,7 +92,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Analyses the whole program once more.
-    fn round(&mut self, f: &'a Function, given: &[Kind]) -> Vec<Kind> {
+    fn round(&mut self, f: &'a Function, given: &[LinearityKind]) -> Vec<LinearityKind> {
         self.learned = false;
         self.seen.clear();
         let cells = self.kind(CELLS.into());
@@ -102,7 +102,7 @@ impl<'a> Checker<'a> {
 
     /// The kinds of the results, then of the accumulator contents, from those of parameters and
     /// accumulators.
-    fn function(&mut self, f: &Function, given: &[Kind]) -> Vec<Kind> {
+    fn function(&mut self, f: &Function, given: &[LinearityKind]) -> Vec<LinearityKind> {
         let params = f.params.iter().chain(&f.accumulators);
         params.zip(given).for_each(|(p, kind)| _ = self.kinds.insert(p.var, *kind));
         self.settled(&f.body);
@@ -124,7 +124,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn kind(&self, atom: Atom) -> Kind {
+    fn kind(&self, atom: Atom) -> LinearityKind {
         match atom {
             Atom::Var(x) => self.kinds.get(&x).copied().unwrap_or(Other),
             Atom::Lit(Scalar::Real(x)) => {
@@ -146,14 +146,14 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn blame(&mut self, stm: &Stm) -> Kind {
+    fn blame(&mut self, stm: &Stm) -> LinearityKind {
         let bound = stm.binds.first().map(|p| p.var);
         let place = bound.and_then(|x| self.names.origin(x));
         self.fault.get_or_insert(place);
         Other
     }
 
-    fn join(&mut self, a: Kind, b: Kind, stm: &Stm) -> Kind {
+    fn join(&mut self, a: LinearityKind, b: LinearityKind, stm: &Stm) -> LinearityKind {
         match (a, b) {
             (Zero, k) | (k, Zero) => k,
             (Linear, Linear) => Linear,
@@ -162,7 +162,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn all(&mut self, atoms: impl IntoIterator<Item = Atom>, stm: &Stm) -> Kind {
+    fn all(&mut self, atoms: impl IntoIterator<Item = Atom>, stm: &Stm) -> LinearityKind {
         let mut kind = Zero;
         for atom in atoms {
             let next = self.kind(atom);
@@ -172,7 +172,7 @@ impl<'a> Checker<'a> {
     }
 
     /// Joins a further kind into that of a variable with several values.
-    fn grow(&mut self, x: Var, kind: Kind, stm: &Stm) {
+    fn grow(&mut self, x: Var, kind: LinearityKind, stm: &Stm) {
         let old = self.kinds.get(&x).copied().unwrap_or(Zero);
         let new = self.join(old, kind, stm);
         self.changed |= new != old;
@@ -192,7 +192,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn set(&mut self, p: &Param, kind: Kind) {
+    fn set(&mut self, p: &Param, kind: LinearityKind) {
         self.kinds.insert(p.var, kind);
     }
 
@@ -209,9 +209,11 @@ impl<'a> Checker<'a> {
             }
             Op::Update { array, value, .. } => self.all([(*array).into(), *value], stm),
             Op::ArrayPrim(prim, args) => {
-                let kinds: Vec<Kind> = args.iter().map(|arg| self.kind((*arg).into())).collect();
+                let kinds: Vec<LinearityKind> =
+                    args.iter().map(|arg| self.kind((*arg).into())).collect();
                 let linear = prim.row().linear;
-                let spoilt = |(k, kind): (usize, &Kind)| *kind == Linear && !linear.contains(&k);
+                let spoilt =
+                    |(k, kind): (usize, &LinearityKind)| *kind == Linear && !linear.contains(&k);
                 if kinds.iter().enumerate().any(spoilt) {
                     self.blame(stm)
                 } else {
@@ -261,12 +263,12 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn product(&mut self, stm: &Stm, a: Atom, b: Atom) -> Kind {
+    fn product(&mut self, stm: &Stm, a: Atom, b: Atom) -> LinearityKind {
         let kinds = vec![self.kind(a), self.kind(b)];
         self.product_of(stm, kinds)
     }
 
-    fn product_of(&mut self, stm: &Stm, factors: Vec<Kind>) -> Kind {
+    fn product_of(&mut self, stm: &Stm, factors: Vec<LinearityKind>) -> LinearityKind {
         if factors.contains(&Zero) {
             return Zero;
         }
@@ -277,7 +279,7 @@ impl<'a> Checker<'a> {
         }
     }
 
-    fn prim(&mut self, stm: &Stm, op: Prim, args: &[Atom]) -> Kind {
+    fn prim(&mut self, stm: &Stm, op: Prim, args: &[Atom]) -> LinearityKind {
         match (op, args) {
             (Prim::Add | Prim::Sub, _) => self.all(args.iter().copied(), stm),
             (Prim::Neg, [x]) => self.kind(*x),
@@ -290,7 +292,7 @@ impl<'a> Checker<'a> {
     }
 
     fn call(&mut self, stm: &Stm, id: FnId, args: &[Atom], accumulators: &[Var]) {
-        let mut given: Vec<Kind> = args.iter().map(|a| self.kind(*a)).collect();
+        let mut given: Vec<LinearityKind> = args.iter().map(|a| self.kind(*a)).collect();
         // `Other` arguments give `Other` results; `Zero` arguments may still grow.
         if given.iter().all(|kind| *kind == Other) && accumulators.is_empty() {
             return stm.binds.iter().for_each(|p| self.set(p, Other));
@@ -306,7 +308,7 @@ impl<'a> Checker<'a> {
             let found = self.inside(f, &call);
             let known = self.calls.remove(&call).unwrap_or_else(|| vec![Zero; found.len()]);
             let both = known.iter().zip(found).map(|(old, new)| self.join(*old, new, stm));
-            let both: Vec<Kind> = both.collect();
+            let both: Vec<LinearityKind> = both.collect();
             self.changed |= both != known;
             self.learned |= both != known;
             self.calls.insert(call.clone(), both);
@@ -320,7 +322,7 @@ impl<'a> Checker<'a> {
 
     /// The kinds of a call's results and contributions. [`CELLS`] has one kind for the whole
     /// program.
-    fn inside(&mut self, f: &'a Function, (_, given, cells): &Call) -> Vec<Kind> {
+    fn inside(&mut self, f: &'a Function, (_, given, cells): &Call) -> Vec<LinearityKind> {
         let own = f.accumulators.iter().zip(cells).filter(|(_, is_cell)| **is_cell);
         let own = own.map(|(p, _)| p.var).collect();
         let before = HashMap::from([(CELLS, self.kind(CELLS.into()))]);

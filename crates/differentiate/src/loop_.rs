@@ -26,11 +26,13 @@ use lambada_anf::{
 };
 use lambada_prim::Prim;
 
-use crate::cotangents::{Cotangents, Kind};
+use crate::cotangents::{Cotangents, FrameKind};
 use crate::derived::Mode;
 use crate::effects::bound_in;
 use crate::presence::{StateFlag, SumFlags, carry};
-use crate::residuals::{Body, Entry, Place, Residual, Residuals, position_after, resolve};
+use crate::residuals::{
+    Body, EnclosingConstruct, Residual, Residuals, StartState, position_after, resolve,
+};
 use crate::snapshots::Snapshots;
 use crate::tangents::Tangents;
 use crate::there::Carried;
@@ -118,7 +120,7 @@ impl Cotangents<'_> {
         let flags = self.state_flags((stm, body), (params, inits), &active);
         starts.extend(self.last_state(stm, params, &active));
         let owned: Vec<Var> = params.iter().map(|p| p.var).chain([index]).collect();
-        self.push(Kind::Loop, bound_in(&owned, body));
+        self.push(FrameKind::Loop, bound_in(&owned, body));
         let mut state = self.seeded_state(params, (&sizes, &versions), (&active, &flags), body);
         let sweep = self.stms(&body.stms);
         let mut results: Vec<Atom> =
@@ -130,15 +132,15 @@ impl Cotangents<'_> {
         let mut frame = self.pop();
         let mut reverse = Block { stms: std::mem::take(&mut frame.stms), results };
         let again = self.b.names.again(index);
-        let place = Place::Iteration { index, again: again.into(), extent };
+        let construct = EnclosingConstruct::Iteration { index, again: again.into(), extent };
         let snapshots = self.snapshots(stm, params, checkpoint, extent);
         let back =
             snapshots.as_ref().map(|snapshots| snapshots.reverse(self.b.names, again.into()));
         let run_again = match (checkpoint, &back) {
             (Checkpoint::All, _) => None,
-            (Checkpoint::Entries, _) => Some(Entry::Kept),
-            (Checkpoint::States(_), Some(back)) => Some(Entry::Given(back.state.clone())),
-            (Checkpoint::States(_), None) => Some(Entry::FromStart),
+            (Checkpoint::Entries, _) => Some(StartState::Kept),
+            (Checkpoint::States(_), Some(back)) => Some(StartState::Given(back.state.clone())),
+            (Checkpoint::States(_), None) => Some(StartState::FromStart),
             (Checkpoint::Sqrt, _) => unreachable!("active loops are cut into segments"),
         };
         let keeps_entries = run_again.is_some();
@@ -150,7 +152,7 @@ impl Cotangents<'_> {
         let of_sums = self.sum_flags(known, &mut reverse, (&mut state, &mut starts));
         let (homes, undone) = (HashMap::new(), frame.undone);
         let body_of =
-            Body { stms: &sweep, params, whole: Some(stm), place, homes, undone, run_again };
+            Body { stms: &sweep, params, whole: Some(stm), construct, homes, undone, run_again };
         let residuals =
             resolve(self.b.names, self.cx, self.facts, self.undo, body_of, &mut reverse);
         if let Some(back) = back {
@@ -373,7 +375,7 @@ impl Cotangents<'_> {
         before: &mut Vec<Stm>,
         value: &Param,
         home: &Param,
-        (axes, place): (usize, thread::Place),
+        (axes, place): (usize, thread::Reindexing),
         write: impl FnOnce(&mut Names, Var, &Param) -> (Vec<Stm>, Atom),
     ) -> (Param, Atom, Atom) {
         let [tape, next, zeros] =

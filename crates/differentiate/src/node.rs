@@ -17,7 +17,7 @@ use lambada_anf::{Atom, NodeId, Op, Param, Ty, Var};
 
 use crate::cotangents::Cotangents;
 use crate::derived::{Mode, sized};
-use crate::tangents::{Place, Tangents};
+use crate::tangents::{ShadowCell, Tangents};
 
 impl Tangents<'_> {
     pub(crate) fn node(&mut self, t: &Param, node: NodeId, tag: u32, fields: &[Atom]) {
@@ -46,12 +46,12 @@ impl Tangents<'_> {
     }
 
     pub(crate) fn field(&mut self, y: &Param, of: Atom, tag: u32, field: u32) {
-        let Some(place) = self.place(of, tag, field) else { return };
+        let Some(cell) = self.shadow_cell(of, tag, field) else { return };
         if self.carries(y.var) {
-            let Place { shadow: of, tag, field } = place;
+            let ShadowCell { shadow: of, tag, field } = cell;
             self.bind(y, Op::Field { of, tag, field });
         } else if self.activity.active(y.var) {
-            self.places.insert(y.var, place);
+            self.shadow_cells.insert(y.var, cell);
         }
     }
 
@@ -70,22 +70,22 @@ impl Tangents<'_> {
         (tag, field): (u32, u32),
         op: fn(Atom, u32, u32) -> Op,
     ) {
-        let Some(place) = self.place(of, tag, field) else { return };
+        let Some(cell) = self.shadow_cell(of, tag, field) else { return };
         if !self.activity.active(x.var) {
             return;
         }
         match self.mode {
-            Mode::Tangent => self.bind(x, op(place.shadow, place.tag, place.field)),
-            Mode::Shadow => _ = self.places.insert(x.var, place),
+            Mode::Tangent => self.bind(x, op(cell.shadow, cell.tag, cell.field)),
+            Mode::Shadow => _ = self.shadow_cells.insert(x.var, cell),
         }
     }
 
-    /// The place of the tangent or cell of a field, unless it is zero.
-    fn place(&self, of: Atom, tag: u32, field: u32) -> Option<Place> {
+    /// The cell of the tangent of a field or of a cell, unless it is zero.
+    fn shadow_cell(&self, of: Atom, tag: u32, field: u32) -> Option<ShadowCell> {
         let shadow = self.get(of)?;
         let node = self.activity.node(of)?;
         let field = self.cx.field(node, tag, field)?;
-        Some(Place { shadow, tag, field })
+        Some(ShadowCell { shadow, tag, field })
     }
 }
 
@@ -105,15 +105,15 @@ impl Cotangents<'_> {
     /// Reverses a read of a field or a cell: adds the rest of its cotangent to the cell.
     pub(crate) fn read(&mut self, y: &Param) {
         let Some(y_ct) = self.take(y.var) else { return };
-        if let Some(place) = self.shadows.place(y.var) {
-            let acc = self.opened(y.var, &y.ty, place);
+        if let Some(cell) = self.shadows.cell(y.var) {
+            let acc = self.opened(y.var, &y.ty, cell);
             self.b.effect(Op::Accumulate { acc, index: Vec::new(), value: y_ct });
         }
     }
 
     /// Opens the shadow cell of a field or cell that has been read.
-    pub(crate) fn opened(&mut self, y: Var, ty: &Ty, place: Place) -> Var {
-        let Place { shadow: of, tag, field } = place;
+    pub(crate) fn opened(&mut self, y: Var, ty: &Ty, cell: ShadowCell) -> Var {
+        let ShadowCell { shadow: of, tag, field } = cell;
         let acc = self.bind_ct(y, ty, Op::Open { of, tag, field });
         let acc = acc.as_var().expect("a bound variable");
         self.lent.insert(acc);
@@ -122,7 +122,7 @@ impl Cotangents<'_> {
 
     /// The content of the shadow cell of an accumulator for a cell.
     pub(crate) fn of_cell(&mut self, acc: Var) -> Option<Atom> {
-        let Place { shadow: of, tag, field } = self.shadows.place(acc)?;
+        let ShadowCell { shadow: of, tag, field } = self.shadows.cell(acc)?;
         let ty = self.ty(acc).clone();
         Some(self.bind_ct(acc, &ty, Op::Cell { of, tag, field }))
     }

@@ -32,7 +32,7 @@ use lambada_prim::{Expr, Instance, Prim, Scalar};
 
 use crate::absence::truth;
 use crate::arrays;
-use crate::cotangents::{Cotangent, Cotangents, Frame, Kind};
+use crate::cotangents::{Cotangent, Cotangents, Frame, FrameKind};
 use crate::known::Handles;
 use crate::products::Products;
 
@@ -283,7 +283,7 @@ impl Cotangents<'_> {
             if let Some(Cotangent::Sum(_)) = frame.entries.get(&x) {
                 return frame.present.get(&x).copied();
             }
-            if frame.owned.contains(&x) || frame.kind != Kind::If {
+            if frame.owned.contains(&x) || frame.kind != FrameKind::If {
                 return None;
             }
         }
@@ -359,7 +359,7 @@ impl Cotangents<'_> {
         let taken: Vec<(Var, Option<Atom>)> =
             stm.binds.iter().map(|p| (p.var, self.take(p.var))).collect();
         let owned = || stm.binds.iter().map(|p| p.var).collect();
-        self.push(Kind::If, owned());
+        self.push(FrameKind::If, owned());
         for (y, y_ct) in taken {
             if let Some(y_ct) = y_ct {
                 self.set(y, y_ct);
@@ -367,7 +367,7 @@ impl Cotangents<'_> {
         }
         let logged = self.op(stm, op);
         let then = self.pop();
-        self.push(Kind::If, owned());
+        self.push(FrameKind::If, owned());
         let otherwise = self.pop();
         let (outer, then, otherwise) = self.leave_both(when, (then, otherwise), &[]);
         self.if_reverse(when, &outer, &[], then.0, otherwise.0);

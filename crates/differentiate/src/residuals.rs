@@ -69,18 +69,18 @@ pub(crate) struct Body<'a> {
     pub(crate) params: &'a [Param],
     /// The statement, if it is a `loop`.
     pub(crate) whole: Option<&'a Stm>,
-    pub(crate) place: Place,
+    pub(crate) construct: EnclosingConstruct,
     /// Values that outer code already has, each with its outer name, as for residuals.
     pub(crate) homes: HashMap<Var, Param>,
     /// Versions that the reverse code restores by undoing updates, each with its name there.
     pub(crate) undone: HashMap<Var, Atom>,
     /// In a `loop` with a `checkpoint`, whose body stores nothing: the state from which the body
     /// reruns.
-    pub(crate) run_again: Option<Entry>,
+    pub(crate) run_again: Option<StartState>,
 }
 
 /// Where to find the state at the start of an iteration whose body reruns.
-pub(crate) enum Entry {
+pub(crate) enum StartState {
     /// The forward sweep keeps it.
     Kept,
     /// The reverse code has it, under these names.
@@ -90,7 +90,7 @@ pub(crate) enum Entry {
 }
 
 /// The construct that the body belongs to.
-pub(crate) enum Place {
+pub(crate) enum EnclosingConstruct {
     /// A `for` or `loop`: its index, the name of the index in the reverse sweep, and the extent.
     /// Homes are arrays of one element per iteration.
     Iteration { index: Var, again: Atom, extent: Atom },
@@ -214,7 +214,7 @@ impl<'a> Choice<'a> {
         let mut bound: HashSet<Var> =
             binder.keys().copied().chain(body.params.iter().map(|p| p.var)).collect();
         let mut free = HashSet::new();
-        if let Place::Iteration { index, .. } = body.place {
+        if let EnclosingConstruct::Iteration { index, .. } = body.construct {
             bound.insert(index);
             free.insert(index);
         }
@@ -512,14 +512,14 @@ impl<'a> Choice<'a> {
             .iter()
             .filter(|p| self.demanded.contains(&p.var) && !self.body.undone.contains_key(&p.var))
             .collect();
-        if matches!(self.body.place, Place::Tape) {
+        if matches!(self.body.construct, EnclosingConstruct::Tape) {
             return self.state_on_tape();
         }
         let regular =
             |c: &mut Self, p: &Param| p.ty.dims.iter().all(|size| c.outside_size(*size).is_some());
         match &self.body.run_again {
-            Some(Entry::Given(_)) => {}
-            None | Some(Entry::Kept) if demanded.iter().all(|p| regular(self, p)) => {
+            Some(StartState::Given(_)) => {}
+            None | Some(StartState::Kept) if demanded.iter().all(|p| regular(self, p)) => {
                 demanded.into_iter().for_each(|p| self.store(p));
             }
             None if self.body.whole.is_some_and(Stm::touches_cells) => {
@@ -527,7 +527,9 @@ impl<'a> Choice<'a> {
                     if regular(self, p) { self.store(p) } else { self.store_boxed(0, p) }
                 }
             }
-            None | Some(Entry::Kept | Entry::FromStart) => self.from_start = self.body.whole,
+            None | Some(StartState::Kept | StartState::FromStart) => {
+                self.from_start = self.body.whole
+            }
         }
     }
 
@@ -546,26 +548,28 @@ impl<'a> Choice<'a> {
     fn place(mut self, reverse: &mut Block) -> Residuals {
         let mut renaming = std::mem::take(&mut self.outside);
         self.residuals.outside = renaming.clone();
-        if let Place::Iteration { index, again, .. } = self.body.place {
+        if let EnclosingConstruct::Iteration { index, again, .. } = self.body.construct {
             renaming.insert(index, again);
         }
         let mut given: HashMap<Var, Atom> = self.body.undone.clone();
-        if let Some(Entry::Given(state)) = &self.body.run_again {
+        if let Some(StartState::Given(state)) = &self.body.run_again {
             given.extend(state.iter().copied());
         }
         let mut b = Builder::new(self.names);
         for Residual { value, home } in self.read.iter().rev() {
-            let name = match self.body.place {
-                Place::Iteration { again, .. } => {
+            let name = match self.body.construct {
+                EnclosingConstruct::Iteration { again, .. } => {
                     let hint = b.names.hint(value.var);
                     b.bind(&hint, home.ty.indexed(1), Op::Index(home.var, vec![again]))
                 }
-                Place::Branch { .. } | Place::Tape => home.var.into(),
+                EnclosingConstruct::Branch { .. } | EnclosingConstruct::Tape => home.var.into(),
             };
             given.insert(value.var, name);
         }
         given.iter().for_each(|(x, name)| renaming.insert(*x, *name));
-        if let (Some(stm), Place::Iteration { again, .. }) = (self.from_start, &self.body.place) {
+        if let (Some(stm), EnclosingConstruct::Iteration { again, .. }) =
+            (self.from_start, &self.body.construct)
+        {
             let first = states_until(*again, stm, b.names);
             for (p, bind) in self.body.params.iter().zip(&first.binds) {
                 if !given.contains_key(&p.var) {
@@ -603,7 +607,7 @@ impl<'a> Choice<'a> {
                 }
             }
             for flat in self.flats.get(&k).into_iter().flatten() {
-                let Place::Iteration { again, .. } = self.body.place else {
+                let EnclosingConstruct::Iteration { again, .. } = self.body.construct else {
                     unreachable!("flat tapes are of loops")
                 };
                 let start = b.bind("start", Ty::int(), Op::Index(flat.starts.var, vec![again]));

@@ -92,7 +92,7 @@ const BRANCHES: usize = 2;
 
 /// An argument of a rule besides the arguments and results of its function.
 #[derive(Clone, Copy)]
-enum Given {
+enum RuleArg {
     /// A tangent or a cotangent.
     Value(Atom),
     /// A conditional tangent; if absent, the zero of its type.
@@ -115,24 +115,24 @@ struct RuleCall<'a> {
 }
 
 /// A tangent or cotangent that a rule returns, with its presence unless it is always present.
-type Part = (Atom, Option<Presence>);
+type RuleResult = (Atom, Option<Presence>);
 
 /// The inlined code of a rule, or a call of it while it is being made. `None` for absent results.
 fn rule_code(
     cx: &Context,
     b: &mut Builder,
     RuleCall { rule, marked, values, types }: &RuleCall,
-    given: &[(Given, Ty)],
-) -> Vec<Option<Part>> {
+    given: &[(RuleArg, Ty)],
+) -> Vec<Option<RuleResult>> {
     let (mut absent, mut zeros, mut args) = (Vec::new(), Vec::new(), values.to_vec());
     for (given, _) in given {
         args.push(match given {
-            Given::Value(x) | Given::Zero(x) | Given::When { tangent: x, .. } => *x,
-            Given::Nothing(Atom::Var(zero)) => {
+            RuleArg::Value(x) | RuleArg::Zero(x) | RuleArg::When { tangent: x, .. } => *x,
+            RuleArg::Nothing(Atom::Var(zero)) => {
                 zeros.push(*zero);
                 (*zero).into()
             }
-            Given::Nothing(Atom::Lit(_)) => {
+            RuleArg::Nothing(Atom::Lit(_)) => {
                 absent.push(b.names.fresh(lambada_anf::NAMELESS));
                 absent[absent.len() - 1].into()
             }
@@ -140,7 +140,7 @@ fn rule_code(
     }
     if marked.is_some() {
         for (given, ty) in given {
-            let there = matches!(given, Given::Value(_) | Given::When { .. });
+            let there = matches!(given, RuleArg::Value(_) | RuleArg::When { .. });
             args.push(partial::mark(b, ty, there));
         }
     }
@@ -191,10 +191,10 @@ impl Tangents<'_> {
         let mut given = Vec::new();
         for (k, ty) in &call.inputs {
             given.push(match self.given_to_rule(args[*k], ty) {
-                Given::When { tangent, .. } if branches == 0 => Given::Value(tangent),
+                RuleArg::When { tangent, .. } if branches == 0 => RuleArg::Value(tangent),
                 one => one,
             });
-            branches -= usize::from(matches!(given.last(), Some(Given::When { .. })));
+            branches -= usize::from(matches!(given.last(), Some(RuleArg::When { .. })));
         }
         let rule = match (&rules.jvp, &rules.vjp) {
             (Some(rule), _) => Some(rule.function),
@@ -210,7 +210,7 @@ impl Tangents<'_> {
         let marked = marked.then(|| self.cx.marked_if_partial(rule, call.values.len())).flatten();
         let placed = RuleCall { rule, marked, values: &call.values, types: &call.outputs };
         let types = call.inputs.iter().map(|(_, ty)| ty.clone());
-        let given: Vec<(Given, Ty)> = given.into_iter().zip(types).collect();
+        let given: Vec<(RuleArg, Ty)> = given.into_iter().zip(types).collect();
         let outs: Vec<Var> = call.outputs.iter().map(|(k, _)| stm.binds[*k].var).collect();
         let results = self.placed_when(&placed, &outs, &given);
         for ((k, ty), result) in call.outputs.iter().zip(results) {
@@ -221,14 +221,14 @@ impl Tangents<'_> {
         }
     }
 
-    fn given_to_rule(&mut self, x: Atom, ty: &Ty) -> Given {
+    fn given_to_rule(&mut self, x: Atom, ty: &Ty) -> RuleArg {
         match (self.get(x), self.presence(x)) {
             _ if ty.elem.node().is_some() || self.cx.reach => {
-                Given::Value(self.tangent_as_value(x, ty))
+                RuleArg::Value(self.tangent_as_value(x, ty))
             }
-            (None, _) => Given::Nothing(self.b.zero(ty)),
-            (Some(tangent), Some(when)) => Given::When { tangent, when, zero: self.b.zero(ty) },
-            (Some(tangent), None) => Given::Value(tangent),
+            (None, _) => RuleArg::Nothing(self.b.zero(ty)),
+            (Some(tangent), Some(when)) => RuleArg::When { tangent, when, zero: self.b.zero(ty) },
+            (Some(tangent), None) => RuleArg::Value(tangent),
         }
     }
 
@@ -238,24 +238,24 @@ impl Tangents<'_> {
         &mut self,
         rule: &RuleCall,
         outs: &[Var],
-        given: &[(Given, Ty)],
-    ) -> Vec<Option<Part>> {
+        given: &[(RuleArg, Ty)],
+    ) -> Vec<Option<RuleResult>> {
         let dynamic = given.iter().enumerate().find_map(|(k, (given, _))| {
-            let Given::When { tangent, when, zero } = given else { return None };
+            let RuleArg::When { tangent, when, zero } = given else { return None };
             Some((k, *tangent, *when, *zero))
         });
         let Some((k, tangent, when, zero)) = dynamic else {
             return rule_code(self.cx, &mut self.b, rule, given);
         };
-        let mut case = |given_k: Given| {
+        let mut case = |given_k: RuleArg| {
             let mut given = given.to_vec();
             given[k].0 = given_k;
             let outer = std::mem::take(&mut self.b.stms);
             let results = self.placed_when(rule, outs, &given);
             (std::mem::replace(&mut self.b.stms, outer), results)
         };
-        let then = case(Given::Value(tangent));
-        let otherwise = case(Given::Nothing(zero));
+        let then = case(RuleArg::Value(tangent));
+        let otherwise = case(RuleArg::Nothing(zero));
         self.either(rule, outs, when, [then, otherwise])
     }
 
@@ -265,8 +265,8 @@ impl Tangents<'_> {
         rule: &RuleCall,
         outs: &[Var],
         when: Atom,
-        cases: [(Vec<Stm>, Vec<Option<Part>>); 2],
-    ) -> Vec<Option<Part>> {
+        cases: [(Vec<Stm>, Vec<Option<RuleResult>>); 2],
+    ) -> Vec<Option<RuleResult>> {
         let [(then, then_parts), (otherwise, other_parts)] = cases;
         let [mut then, mut otherwise] =
             [then, otherwise].map(|stms| Block { stms, results: Vec::new() });
@@ -381,8 +381,8 @@ impl Cotangents<'_> {
         let mut given = Vec::new();
         for ((k, ty), cotangent) in call.outputs.iter().zip(cotangents) {
             let one = match cotangent {
-                Some(cotangent) => Given::Value(cotangent),
-                None => Given::Zero(self.cx.zero_of(&mut self.b, ty, stm.binds[*k].var.into())),
+                Some(cotangent) => RuleArg::Value(cotangent),
+                None => RuleArg::Zero(self.cx.zero_of(&mut self.b, ty, stm.binds[*k].var.into())),
             };
             given.push((one, ty.clone()));
         }

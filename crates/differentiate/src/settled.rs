@@ -14,7 +14,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::bounds::Known;
+use lambada_anf::bounds::ScopedFacts;
 use lambada_anf::{Atom, Block, Exp, Lambda, LoopKind, Nest, Op, Poly, Stm, Var};
 use lambada_prim::Prim;
 
@@ -160,7 +160,7 @@ impl Flows {
 struct Search<'a> {
     flows: &'a [Flow],
     of: &'a HashMap<Var, Vec<usize>>,
-    known: Known,
+    known: ScopedFacts,
     /// Primitives that compute booleans.
     truths: HashMap<Var, (Prim, Vec<Atom>)>,
     /// Differences of integers known to be nonzero here.
@@ -172,7 +172,7 @@ struct Search<'a> {
 
 impl<'a> Search<'a> {
     fn new(flows: &'a [Flow], of: &'a HashMap<Var, Vec<usize>>) -> Search<'a> {
-        let (known, truths, differ) = (Known::default(), HashMap::new(), Vec::new());
+        let (known, truths, differ) = (ScopedFacts::default(), HashMap::new(), Vec::new());
         let (around, reads) = (Vec::new(), HashMap::new());
         Search { flows, of, known, truths, differ, around, reads }
     }

@@ -20,7 +20,7 @@ use lambada_anf::{
 use crate::activity::Activity;
 use crate::derived::{Context, Mode};
 use crate::effects::calls_or_makes;
-use crate::tangents::{Place, Tangents};
+use crate::tangents::{ShadowCell, Tangents};
 use crate::threaded::last_uses;
 
 /// The shadows of a function's handles.
@@ -29,7 +29,7 @@ pub(crate) struct Shadows {
     /// The handle parameters, each with its shadow.
     pub(crate) params: Vec<(Param, Param)>,
     of: HashMap<Var, Atom>,
-    places: HashMap<Var, Place>,
+    cells: HashMap<Var, ShadowCell>,
 }
 
 impl Shadows {
@@ -39,8 +39,8 @@ impl Shadows {
     }
 
     /// The cell of a field that is read, or of an opened cell.
-    pub(crate) fn place(&self, x: Var) -> Option<Place> {
-        self.places.get(&x).copied()
+    pub(crate) fn cell(&self, x: Var) -> Option<ShadowCell> {
+        self.cells.get(&x).copied()
     }
 }
 
@@ -65,8 +65,8 @@ pub(crate) fn shadowed(
     let params = handles.map(|p| (p.clone(), tangents.param(p))).collect();
     tangents.stms(&f.body.stms);
     f.body.stms = std::mem::take(&mut tangents.b.stms);
-    let (of, places) = tangents.into_shadows();
-    (f, Shadows { params, of, places })
+    let (of, cells) = tangents.into_shadows();
+    (f, Shadows { params, of, cells })
 }
 
 /// Makes loops that call functions or make nodes keep all residuals, because they must not rerun.

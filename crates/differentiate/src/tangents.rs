@@ -42,7 +42,7 @@ pub(crate) struct Tangents<'a> {
     /// The tangents that may be absent, and those for which this matters.
     pub(crate) absence: Absence,
     /// With shadows: the cells of fields that are read, and of cells that receive additions.
-    pub(crate) places: HashMap<Var, Place>,
+    pub(crate) shadow_cells: HashMap<Var, ShadowCell>,
     /// The types of tangents.
     pub(crate) types: HashMap<Var, Ty>,
     /// With shadows: the calls that return the cotangents of arguments.
@@ -51,7 +51,7 @@ pub(crate) struct Tangents<'a> {
 
 /// A cell of a shadow.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Place {
+pub(crate) struct ShadowCell {
     pub(crate) shadow: Atom,
     pub(crate) tag: u32,
     pub(crate) field: u32,
@@ -73,7 +73,7 @@ impl<'a> Tangents<'a> {
             of: HashMap::new(),
             present: HashMap::new(),
             absence: Absence::default(),
-            places: HashMap::new(),
+            shadow_cells: HashMap::new(),
             types: HashMap::new(),
             last_uses: LastUses::new(),
         }
@@ -90,8 +90,8 @@ impl<'a> Tangents<'a> {
     }
 
     /// The shadows, and the cells that belong to variables.
-    pub(crate) fn into_shadows(self) -> (HashMap<Var, Atom>, HashMap<Var, Place>) {
-        (self.of, self.places)
+    pub(crate) fn into_shadows(self) -> (HashMap<Var, Atom>, HashMap<Var, ShadowCell>) {
+        (self.of, self.shadow_cells)
     }
 }
 

@@ -40,7 +40,7 @@ pub(crate) enum Carried {
 }
 
 /// The presence of a result of a `for`; its booleans are a further result.
-pub(crate) struct Given {
+pub(crate) struct ResultPresence {
     pub(crate) of: Var,
     pub(crate) when: Presence,
     pub(crate) flags: Option<(Param, Out)>,
@@ -171,7 +171,7 @@ impl Tangents<'_> {
         &mut self,
         (stm, index, outs): (&Stm, Var, &[Out]),
         results: &mut Vec<Atom>,
-    ) -> Vec<Given> {
+    ) -> Vec<ResultPresence> {
         let mut all = Vec::new();
         for (k, p) in stm.binds.iter().enumerate() {
             let x = results[k];
@@ -180,7 +180,7 @@ impl Tangents<'_> {
             if let Presence::Whole(cond) = when
                 && !self.varies(cond, index)
             {
-                all.push(Given { of: p.var, when, flags: None });
+                all.push(ResultPresence { of: p.var, when, flags: None });
                 continue;
             }
             let (out, ty) = match outs[k] {
@@ -191,7 +191,7 @@ impl Tangents<'_> {
             results.push(flag);
             let flags = self.named(&p.ty);
             let when = of_flags(flags.var.into(), &p.ty);
-            all.push(Given { of: p.var, when, flags: Some((flags, out)) });
+            all.push(ResultPresence { of: p.var, when, flags: Some((flags, out)) });
         }
         all
     }

@@ -12,7 +12,7 @@
 use lambada_anf::{Atom, Block, Builder, Exp, LoopKind, Names, Nest, Op, Param, Stm, Ty, Var};
 
 /// Maps an index on the inner tape to one on the outer.
-pub(crate) type Place<'a> = &'a dyn Fn(&mut Builder, &[Atom]) -> Vec<Atom>;
+pub(crate) type Reindexing<'a> = &'a dyn Fn(&mut Builder, &[Atom]) -> Vec<Atom>;
 
 /// A tape of the outer loop, and the places of an inner tape's elements on it.
 pub(crate) struct Outer<'a> {
@@ -21,7 +21,7 @@ pub(crate) struct Outer<'a> {
     /// Number of axes of the inner index that determine the place.
     pub(crate) axes: usize,
     /// The place, by inner index.
-    pub(crate) place: Place<'a>,
+    pub(crate) place: Reindexing<'a>,
 }
 
 /// Redirects the inner tape that statement `at` binds to the outer one; `next` then names the outer

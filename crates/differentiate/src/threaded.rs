@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Elem, Exp, FnId, Lambda, Library, Nest, Op, Param, Stm, Var};
 
-use crate::known::{Known, Threaded, called};
+use crate::known::{LibraryFacts, Threaded, called};
 
 /// By the first variable that a call binds: the arguments whose last use it is.
 pub(crate) type LastUses = HashMap<Var, Vec<bool>>;
@@ -81,7 +81,7 @@ fn inner_calls(library: &Library, functions: &BTreeSet<FnId>) -> Vec<(FnId, FnId
 
 /// The last uses of state in the calls of a function; its own pullback returns the cotangents of
 /// `returned`.
-pub(crate) fn last_uses(known: &Known, f: &Lambda, returned: &[Param]) -> LastUses {
+pub(crate) fn last_uses(known: &LibraryFacts, f: &Lambda, returned: &[Param]) -> LastUses {
     let mut search = Search { known, found: LastUses::new() };
     if !known.threaded.is_empty() {
         let own = returned.iter().map(|p| p.var).collect();
@@ -91,7 +91,7 @@ pub(crate) fn last_uses(known: &Known, f: &Lambda, returned: &[Param]) -> LastUs
 }
 
 struct Search<'a> {
-    known: &'a Known,
+    known: &'a LibraryFacts,
     found: LastUses,
 }
 

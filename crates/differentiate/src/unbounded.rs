@@ -63,7 +63,7 @@ pub(crate) struct Unbounded {
 }
 
 /// The active variables, and the functions whose derivatives are rules.
-type Known<'a> = (&'a Activity, &'a Partial);
+type ActiveAndRuled<'a> = (&'a Activity, &'a Partial);
 
 impl Unbounded {
     pub(crate) fn of(f: &Lambda, activity: &Activity, ruled: &Partial) -> Unbounded {
@@ -148,7 +148,7 @@ impl Unbounded {
         if passes { factor } else { Factor::Bounded }
     }
 
-    fn block(&mut self, block: &Block, depth: usize, known: &Known) {
+    fn block(&mut self, block: &Block, depth: usize, known: &ActiveAndRuled) {
         for stm in &block.stms {
             let inside = match &stm.exp {
                 Exp::Nest(Nest::For { index, .. }) => {
@@ -163,7 +163,7 @@ impl Unbounded {
         }
     }
 
-    fn stm(&mut self, stm: &Stm, depth: usize, (activity, ruled): &Known) {
+    fn stm(&mut self, stm: &Stm, depth: usize, (activity, ruled): &ActiveAndRuled) {
         match &stm.exp {
             Exp::Op(Op::Prim(op, args)) => {
                 let mut own = Factor::Bounded;

@@ -19,12 +19,12 @@ use std::collections::HashMap;
 use lambada_anf::{Atom, Block, Builder, LoopKind, Nest, Op, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::Prim;
 
-use crate::cotangents::{Cotangents, Kind};
+use crate::cotangents::{Cotangents, FrameKind};
 use crate::derived::is_int;
 use crate::effects::bound_in;
 use crate::loop_::{naming, sizes_of};
 use crate::presence::carry;
-use crate::residuals::{Body, Place, resolve};
+use crate::residuals::{Body, EnclosingConstruct, resolve};
 use crate::tape::Layout;
 
 impl Cotangents<'_> {
@@ -44,7 +44,7 @@ impl Cotangents<'_> {
         let flags = self.state_flags((stm, body), (params, inits), &active);
         starts.extend(self.last_state(stm, params, &active));
         let owned: Vec<Var> = params.iter().map(|p| p.var).collect();
-        self.push(Kind::Loop, bound_in(&owned, body));
+        self.push(FrameKind::Loop, bound_in(&owned, body));
         let mut state = self.seeded_state(params, (&sizes, &versions), (&active, &flags), body);
         let mut sweep = self.stms(&body.stms);
         let mut results: Vec<Atom> =
@@ -61,8 +61,8 @@ impl Cotangents<'_> {
         let known = (&frame, &sums[..], &whens[..]);
         let of_sums = self.sum_flags(known, &mut reverse, (&mut state, &mut starts));
         let (homes, undone) = (HashMap::new(), frame.undone);
-        let (whole, place, run_again) = (None, Place::Tape, None);
-        let body_of = Body { stms: &sweep, params, whole, place, homes, undone, run_again };
+        let (whole, construct, run_again) = (None, EnclosingConstruct::Tape, None);
+        let body_of = Body { stms: &sweep, params, whole, construct, homes, undone, run_again };
         let residuals =
             resolve(self.b.names, self.cx, self.facts, self.undo, body_of, &mut reverse);
         residuals.keep_in_boxes(&mut sweep);

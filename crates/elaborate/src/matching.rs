@@ -118,7 +118,7 @@ struct Row<'p> {
 
 /// A fact about a part on the way to a node.
 #[derive(Clone)]
-enum Known {
+enum PartFact {
     Con(Rc<str>, Vec<Part>),
     Bool(bool),
 }
@@ -300,7 +300,7 @@ impl Builder<'_> {
         part
     }
 
-    fn node(&mut self, mut rows: Vec<Row>, known: &mut Vec<(Part, Known)>) -> NodeAt {
+    fn node(&mut self, mut rows: Vec<Row>, known: &mut Vec<(Part, PartFact)>) -> NodeAt {
         rows.iter_mut().for_each(|row| self.simplify(row));
         // No row after one without tests is reached.
         if let Some(k) = rows.iter().position(|row| row.tests.is_empty()) {
@@ -320,7 +320,7 @@ impl Builder<'_> {
         node
     }
 
-    fn new_node(&mut self, rows: &[Row], known: &mut Vec<(Part, Known)>) -> Node {
+    fn new_node(&mut self, rows: &[Row], known: &mut Vec<(Part, PartFact)>) -> Node {
         let Some(first) = rows.first() else {
             if self.missing.is_none() {
                 self.missing = Some(self.describe(Part(0), known, false));
@@ -334,10 +334,10 @@ impl Builder<'_> {
         match &pattern.kind {
             PatKind::Con(variant, ..) => self.variant(part, *variant, rows, known),
             PatKind::Bool(_) => {
-                let yes = self.case(part, rows, Known::Bool(true), known, |p| {
+                let yes = self.case(part, rows, PartFact::Bool(true), known, |p| {
                     matches!(p.kind, PatKind::Bool(true))
                 });
-                let no = self.case(part, rows, Known::Bool(false), known, |p| {
+                let no = self.case(part, rows, PartFact::Bool(false), known, |p| {
                     matches!(p.kind, PatKind::Bool(false))
                 });
                 Node::Bool { on: part, yes, no }
@@ -354,8 +354,8 @@ impl Builder<'_> {
         &mut self,
         part: Part,
         rows: &[Row],
-        fact: Known,
-        known: &mut Vec<(Part, Known)>,
+        fact: PartFact,
+        known: &mut Vec<(Part, PartFact)>,
         matches: impl Fn(&Pat) -> bool,
     ) -> NodeAt {
         let remains =
@@ -376,7 +376,7 @@ impl Builder<'_> {
         part: Part,
         variant: VariantId,
         rows: &[Row],
-        known: &mut Vec<(Part, Known)>,
+        known: &mut Vec<(Part, PartFact)>,
     ) -> Node {
         let mut cases = Vec::new();
         for (tag, (name, arity)) in (self.constructors)(variant).into_iter().enumerate() {
@@ -384,7 +384,7 @@ impl Builder<'_> {
                 (0..arity).map(|k| self.part(Source::Argument(part, tag, k))).collect();
             let kept =
                 rows.iter().filter_map(|row| with_constructor(row, part, tag, &args)).collect();
-            known.push((part, Known::Con(name, args.clone())));
+            known.push((part, PartFact::Con(name, args.clone())));
             let node = self.node(kept, known);
             known.pop();
             cases.push((args, node));
@@ -397,7 +397,7 @@ impl Builder<'_> {
         part: Part,
         pattern: &Pat,
         rows: &[Row],
-        known: &mut Vec<(Part, Known)>,
+        known: &mut Vec<(Part, PartFact)>,
     ) -> Node {
         let value = literal(pattern).expect("a literal pattern");
         let mut equal = Vec::new();
@@ -423,11 +423,11 @@ impl Builder<'_> {
     }
 
     /// A pattern for the facts known about a part.
-    fn describe(&self, part: Part, known: &[(Part, Known)], atomic: bool) -> String {
+    fn describe(&self, part: Part, known: &[(Part, PartFact)], atomic: bool) -> String {
         match known.iter().find(|(p, _)| *p == part) {
-            Some((_, Known::Bool(value))) => return value.to_string(),
-            Some((_, Known::Con(name, args))) if args.is_empty() => return name.to_string(),
-            Some((_, Known::Con(name, args))) => {
+            Some((_, PartFact::Bool(value))) => return value.to_string(),
+            Some((_, PartFact::Con(name, args))) if args.is_empty() => return name.to_string(),
+            Some((_, PartFact::Con(name, args))) => {
                 let args: Vec<String> =
                     args.iter().map(|arg| self.describe(*arg, known, true)).collect();
                 let text = format!("{name} {}", args.join(" "));

@@ -18,7 +18,7 @@ use crate::data::unsized_ty;
 use crate::messages::derivatives as messages;
 
 /// A definition: index of the file in [`Files::modules`], and name.
-type Place = (usize, Rc<str>);
+type FileAndName = (usize, Rc<str>);
 
 impl Unit {
     /// The definitions of the variant types in `types`, of the types that `written` mentions, and
@@ -197,13 +197,13 @@ impl<'a> Files<'a> {
         })
     }
 
-    fn definition(&self, (file, name): &Place) -> Option<&'a TypeDef> {
+    fn definition(&self, (file, name): &FileAndName) -> Option<&'a TypeDef> {
         self.definitions(*file).find(|def| def.name.text == *name)
     }
 
     /// The definition of a variant type; `None` if it is in the prelude. Fails if two files define
     /// types of that name with the same constructors.
-    fn variant(&self, program: &Program, id: TypeId) -> Result<Option<Place>, Problem> {
+    fn variant(&self, program: &Program, id: TypeId) -> Result<Option<FileAndName>, Problem> {
         let decl = program.type_decl(id);
         let name = decl.name.split(' ').next().unwrap_or_default();
         let same = |def: &TypeDef| match &def.body {
@@ -224,7 +224,7 @@ impl<'a> Files<'a> {
     }
 
     /// Adds a definition and all that it mentions.
-    fn need(&self, place: Place, needed: &mut BTreeSet<Place>) {
+    fn need(&self, place: FileAndName, needed: &mut BTreeSet<FileAndName>) {
         let Some(def) = self.definition(&place).filter(|_| needed.insert(place.clone())) else {
             return;
         };
@@ -242,7 +242,7 @@ impl<'a> Files<'a> {
     }
 
     /// Resolves a type name in a file: its own types shadow those of its imports.
-    fn resolve(&self, file: usize, name: &str) -> Option<Place> {
+    fn resolve(&self, file: usize, name: &str) -> Option<FileAndName> {
         let (from, name) =
             name.split_once('.').map_or((None, name), |(from, name)| (Some(from), name));
         let mut imports: Vec<usize> = self
@@ -270,7 +270,7 @@ impl<'a> Files<'a> {
     }
 
     /// The definitions, if they can stand in one file.
-    fn items(&self, needed: &BTreeSet<Place>) -> Result<Vec<Item>, Problem> {
+    fn items(&self, needed: &BTreeSet<FileAndName>) -> Result<Vec<Item>, Problem> {
         let mut items = Vec::new();
         let mut taken = BTreeSet::new();
         for file in 0..self.modules.len() {

@@ -23,7 +23,7 @@ pub use print::print;
 pub use read::read;
 pub use rename::Renaming;
 pub use syntax::{
-    Arg, Buf, Cell, Function, Given, Library, Mode, Nest, Op, Operand, Param, Part, Reg, Release,
-    Return, Step, Stmt, Ty, While,
+    Arg, Buf, Cell, FieldValue, Function, Library, Mode, Nest, Op, Operand, Param, Reg, Release,
+    ResultTarget, Return, Step, Stmt, Ty, While,
 };
 pub use walk::{Binding, is_parallel, uses, visit};

@@ -10,11 +10,11 @@ pub struct Names {
     /// By hint: the number to try next.
     next: HashMap<String, u32>,
     /// By open scope.
-    scopes: Vec<Vec<Given>>,
+    scopes: Vec<Vec<ScopedName>>,
 }
 
 /// A name to be freed, and by hint the number to go back to.
-type Given = (String, Option<(String, u32)>);
+type ScopedName = (String, Option<(String, u32)>);
 
 impl Names {
     /// No names but the reserved ones, which are never used.

@@ -50,32 +50,34 @@ pub struct Field {
 
 /// The kinds of fields, in the order in which a record has them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
+enum FieldKind {
     Real,
     Word,
     Array,
 }
 
 impl Field {
-    fn kind(&self) -> Kind {
+    fn kind(&self) -> FieldKind {
         match (self.array, self.elem) {
-            (true, _) => Kind::Array,
-            (false, ScalarTy::Real) => Kind::Real,
-            (false, ScalarTy::Int | ScalarTy::Bool) => Kind::Word,
+            (true, _) => FieldKind::Array,
+            (false, ScalarTy::Real) => FieldKind::Real,
+            (false, ScalarTy::Int | ScalarTy::Bool) => FieldKind::Word,
         }
     }
 }
 
 impl NodeType {
     /// The most fields of a kind in a constructor.
-    fn most(&self, kind: Kind) -> usize {
+    fn most(&self, kind: FieldKind) -> usize {
         let count = |fields: &Vec<Field>| fields.iter().filter(|f| f.kind() == kind).count();
         self.constructors.iter().map(count).max().unwrap_or(0)
     }
 
     /// The number of words of a record.
     pub fn words(&self) -> usize {
-        1 + self.most(Kind::Real) + self.most(Kind::Word) + 2 * self.most(Kind::Array)
+        1 + self.most(FieldKind::Real)
+            + self.most(FieldKind::Word)
+            + 2 * self.most(FieldKind::Array)
     }
 
     /// The word of a record at which a field begins.
@@ -84,9 +86,11 @@ impl NodeType {
         let kind = fields[field as usize].kind();
         let nth = fields[..field as usize].iter().filter(|f| f.kind() == kind).count();
         match kind {
-            Kind::Real => 1 + nth,
-            Kind::Word => 1 + self.most(Kind::Real) + nth,
-            Kind::Array => 1 + self.most(Kind::Real) + self.most(Kind::Word) + 2 * nth,
+            FieldKind::Real => 1 + nth,
+            FieldKind::Word => 1 + self.most(FieldKind::Real) + nth,
+            FieldKind::Array => {
+                1 + self.most(FieldKind::Real) + self.most(FieldKind::Word) + 2 * nth
+            }
         }
     }
 }

@@ -49,7 +49,7 @@ enum Name {
 }
 
 /// The text in brackets after a buffer.
-struct Place {
+struct BufferRange {
     offset: Operand,
     /// The number of lanes, if not all.
     count: Option<Operand>,
@@ -359,39 +359,39 @@ impl Reader {
 
     fn store(&mut self) -> Read<Stmt> {
         let buf = self.buf()?;
-        let place = self.place()?;
+        let range = self.buffer_range()?;
         self.expect(":=")?;
         let value = self.operand()?;
         self.end_of_line()?;
-        if self.ty_of(value).lanes != place.lanes {
-            return Err(format!("{} lanes are stored, but the value has others", place.lanes));
+        if self.ty_of(value).lanes != range.lanes {
+            return Err(format!("{} lanes are stored, but the value has others", range.lanes));
         }
-        let offset = place.offset;
-        Ok(Stmt::Step(match place.count {
+        let offset = range.offset;
+        Ok(Stmt::Step(match range.count {
             Some(count) => Step::StoreSome { buf, offset, count, value },
             None => Step::Store { buf, offset, value },
         }))
     }
 
     /// `[offset]`, `[offset ..+ lanes]` or `[offset ..+ count of lanes]`
-    fn place(&mut self) -> Read<Place> {
+    fn buffer_range(&mut self) -> Read<BufferRange> {
         self.expect("[")?;
         let offset = self.operand()?;
-        let mut place = Place { offset, count: None, lanes: self.ty_of(offset).lanes };
+        let mut range = BufferRange { offset, count: None, lanes: self.ty_of(offset).lanes };
         if self.eat("..+") {
             let count = self.operand()?;
             if self.eat_word("of") {
-                place.count = Some(count);
-                place.lanes = self.lanes()?;
+                range.count = Some(count);
+                range.lanes = self.lanes()?;
             } else {
-                place.lanes = match count {
+                range.lanes = match count {
                     Operand::Lit(Scalar::Int(lanes)) => small(lanes)?,
-                    Operand::Lit(_) | Operand::Reg(_) => return small(0).map(|_| place),
+                    Operand::Lit(_) | Operand::Reg(_) => return small(0).map(|_| range),
                 };
             }
         }
         self.expect("]")?;
-        Ok(place)
+        Ok(range)
     }
 
     fn lanes(&mut self) -> Read<u16> {
@@ -622,13 +622,13 @@ impl Reader {
             match (word.as_str(), self.peek_after(1)) {
                 (_, Some(Token::Mark("["))) => {
                     let buf = self.buf()?;
-                    let place = self.place()?;
-                    if place.lanes != lanes {
-                        return Err(format!("{} lanes are loaded for {lanes}", place.lanes));
+                    let range = self.buffer_range()?;
+                    if range.lanes != lanes {
+                        return Err(format!("{} lanes are loaded for {lanes}", range.lanes));
                     }
-                    let op = match place.count {
-                        Some(count) => Op::LoadSome(buf, [place.offset, count]),
-                        None => Op::Load(buf, place.offset),
+                    let op = match range.count {
+                        Some(count) => Op::LoadSome(buf, [range.offset, count]),
+                        None => Op::Load(buf, range.offset),
                     };
                     return Ok((op, self.elem_of(buf)));
                 }

@@ -1,6 +1,6 @@
 //! Statements of one function as statements of another: every name is replaced.
 
-use crate::{Arg, Buf, Cell, Given, Nest, Op, Operand, Part, Reg, Return, Step, Stmt};
+use crate::{Arg, Buf, Cell, FieldValue, Nest, Op, Operand, Reg, ResultTarget, Return, Step, Stmt};
 
 /// The new names of a function, by number.
 #[derive(Clone, Debug, Default)]
@@ -99,8 +99,8 @@ impl Renaming {
                 self.site(site);
                 for field in fields {
                     match field {
-                        Part::Scalar(_) => {}
-                        Part::Array(buf, _) => self.buf(buf),
+                        FieldValue::Scalar(_) => {}
+                        FieldValue::Array(buf, _) => self.buf(buf),
                     }
                 }
             }
@@ -114,8 +114,8 @@ impl Renaming {
                 }
                 for given in results {
                     match given {
-                        Given::Cell(cell) => self.cell(cell),
-                        Given::Buffer(buf) => self.buf(buf),
+                        ResultTarget::Cell(cell) => self.cell(cell),
+                        ResultTarget::Buffer(buf) => self.buf(buf),
                     }
                 }
             }

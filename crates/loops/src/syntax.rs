@@ -254,7 +254,7 @@ pub enum Step {
         /// Its constructor.
         tag: u32,
         /// One per field. Arrays are copied.
-        fields: Vec<Part>,
+        fields: Vec<FieldValue>,
         /// Index into the function's sites: the failure if there is no memory for it.
         site: u32,
     },
@@ -278,7 +278,7 @@ pub enum Step {
         /// One per parameter.
         args: Vec<Arg>,
         /// One per result: its target.
-        results: Vec<Given>,
+        results: Vec<ResultTarget>,
         /// Index into the function's sites: the failure if there is no room for another call.
         site: u32,
     },
@@ -295,7 +295,7 @@ pub enum Arg {
 
 /// The value of a field of a new node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FieldValue {
     /// A scalar.
     Scalar(Operand),
     /// The first elements of a buffer, and their number.
@@ -304,7 +304,7 @@ pub enum Part {
 
 /// The target of a result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Given {
+pub enum ResultTarget {
     /// A cell is set to the scalar.
     Cell(Cell),
     /// A name, made by `Alloc` in the same scope, stands for the array from now on. The array lives

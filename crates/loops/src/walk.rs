@@ -2,7 +2,8 @@
 //! writes.
 
 use crate::{
-    Arg, Buf, Cell, Function, Given, Nest, Op, Operand, Part, Reg, Return, Step, Stmt, While,
+    Arg, Buf, Cell, FieldValue, Function, Nest, Op, Operand, Reg, ResultTarget, Return, Step, Stmt,
+    While,
 };
 
 /// The name that a statement binds.
@@ -81,7 +82,9 @@ macro_rules! children {
                     Step::Node { fields, .. } => {
                         for field in fields {
                             match field {
-                                Part::Scalar(value) | Part::Array(_, value) => $give(value, f),
+                                FieldValue::Scalar(value) | FieldValue::Array(_, value) => {
+                                    $give(value, f)
+                                }
                             }
                         }
                     }
@@ -207,8 +210,8 @@ impl Step {
             Step::Node { fields, .. } => {
                 for field in fields {
                     match field {
-                        Part::Scalar(_) => {}
-                        Part::Array(buf, _) => f(Binding::Buf(*buf)),
+                        FieldValue::Scalar(_) => {}
+                        FieldValue::Array(buf, _) => f(Binding::Buf(*buf)),
                     }
                 }
             }
@@ -229,8 +232,8 @@ impl Step {
                 }
                 for given in results {
                     f(match given {
-                        Given::Cell(cell) => Binding::Cell(*cell),
-                        Given::Buffer(buf) => Binding::Buf(*buf),
+                        ResultTarget::Cell(cell) => Binding::Cell(*cell),
+                        ResultTarget::Buffer(buf) => Binding::Buf(*buf),
                     });
                 }
             }

@@ -6,26 +6,30 @@ use lambada_loops::{Mode, Operand};
 use lambada_prim::ReduceOp;
 
 use crate::Lower;
-use crate::memory::{Place, Value};
+use crate::memory::{LoweredValue, Place};
 
 impl<'a> Lower<'a> {
     pub(crate) fn accumulator(&mut self, bind: &Param, first: Atom) {
         let value = match self.env.value(first) {
-            Value::Scalar(first) if self.env.facts().is_passed(bind.var) => {
+            LoweredValue::Scalar(first) if self.env.facts().is_passed(bind.var) => {
                 let place = self.alloc(bind);
                 self.code.store(self.memory.buf(place.storage), place.offset, first);
-                Value::Array(place)
+                LoweredValue::Array(place)
             }
-            Value::Scalar(first) => {
-                Value::Cell(self.code.cell(bind.ty.elem.scalar(), first, self.env.hint(bind.var)))
-            }
-            Value::Array(place) if self.take_but_rows(&place) => Value::Array(place),
-            Value::Array(place) => {
+            LoweredValue::Scalar(first) => LoweredValue::Cell(self.code.cell(
+                bind.ty.elem.scalar(),
+                first,
+                self.env.hint(bind.var),
+            )),
+            LoweredValue::Array(place) if self.take_but_rows(&place) => LoweredValue::Array(place),
+            LoweredValue::Array(place) => {
                 let copy = self.target(bind);
                 self.copy(&place, &copy);
-                Value::Array(copy)
+                LoweredValue::Array(copy)
             }
-            Value::Elements(_) | Value::Cell(_) => unreachable!("the first value is a value"),
+            LoweredValue::Elements(_) | LoweredValue::Cell(_) => {
+                unreachable!("the first value is a value")
+            }
         };
         self.bind(bind.var, value);
     }
@@ -33,20 +37,22 @@ impl<'a> Lower<'a> {
     pub(crate) fn accumulate(&mut self, acc: Var, index: &[Atom], value: Atom) {
         let value = self.env.value(value);
         match (self.env.value_of(acc).clone(), value) {
-            (Value::Cell(cell), Value::Scalar(value)) => self.combine(ReduceOp::Add, cell, value),
-            (Value::Array(place), Value::Scalar(value)) => {
+            (LoweredValue::Cell(cell), LoweredValue::Scalar(value)) => {
+                self.combine(ReduceOp::Add, cell, value)
+            }
+            (LoweredValue::Array(place), LoweredValue::Scalar(value)) => {
                 let index = self.env.operands(index);
                 let at = self.code.offset(&place, &index);
                 self.add_at(&place, at, value);
             }
-            (Value::Array(place), Value::Array(part)) => {
+            (LoweredValue::Array(place), LoweredValue::Array(part)) => {
                 let index = self.env.operands(index);
                 let offset = self.code.offset(&place, &index);
                 self.add_part(&part, &place, offset);
             }
-            (Value::Cell(_), _)
-            | (Value::Array(_), _)
-            | (Value::Scalar(_) | Value::Elements(_), _) => {
+            (LoweredValue::Cell(_), _)
+            | (LoweredValue::Array(_), _)
+            | (LoweredValue::Scalar(_) | LoweredValue::Elements(_), _) => {
                 unreachable!("an accumulator takes values of its type")
             }
         }
@@ -82,9 +88,11 @@ impl<'a> Lower<'a> {
 
     pub(crate) fn freeze(&mut self, bind: &Param, acc: Var) {
         let value = match self.env.value_of(acc).clone() {
-            Value::Cell(cell) => Value::Scalar(self.code.get(cell)),
-            Value::Array(place) => self.held(bind, place),
-            Value::Scalar(_) | Value::Elements(_) => unreachable!("only accumulators are frozen"),
+            LoweredValue::Cell(cell) => LoweredValue::Scalar(self.code.get(cell)),
+            LoweredValue::Array(place) => self.held(bind, place),
+            LoweredValue::Scalar(_) | LoweredValue::Elements(_) => {
+                unreachable!("only accumulators are frozen")
+            }
         };
         self.bind(bind.var, value);
     }

@@ -4,7 +4,7 @@
 use lambada_loops::Step;
 
 use crate::Lower;
-use crate::memory::{Place, StorageId, Value};
+use crate::memory::{LoweredValue, Place, StorageId};
 use crate::states::{Held, State};
 
 /// The next value of an array of the state.
@@ -26,13 +26,13 @@ enum Way {
 
 impl Lower<'_> {
     /// Makes the results of the body the current state.
-    pub(crate) fn advance(&mut self, states: &[State], results: Vec<Value>) {
+    pub(crate) fn advance(&mut self, states: &[State], results: Vec<LoweredValue>) {
         let mut cells = Vec::new();
         let mut arrays = Vec::new();
         for (state, result) in states.iter().zip(results) {
             match (state, result) {
-                (State::Cell(cell), Value::Scalar(value)) => cells.push((*cell, value)),
-                (State::Array(held), Value::Array(from)) => {
+                (State::Cell(cell), LoweredValue::Scalar(value)) => cells.push((*cell, value)),
+                (State::Array(held), LoweredValue::Array(from)) => {
                     arrays.push(Next { held, from, way: Way::Copy })
                 }
                 (State::Cell(_) | State::Array(_), _) => {

@@ -5,7 +5,7 @@ use lambada_loops::{Buf, Operand, Step};
 use lambada_prim::ArrayPrim;
 
 use crate::Lower;
-use crate::memory::{Place, Value};
+use crate::memory::{LoweredValue, Place};
 
 impl Lower<'_> {
     pub(crate) fn array_prim(&mut self, binds: &[Param], prim: ArrayPrim, args: &[Var]) {
@@ -24,7 +24,7 @@ impl Lower<'_> {
         let to = targets.iter().map(|target| self.pointer(target)).collect();
         self.code.push(Step::Kernel { prim, to, args, sizes });
         for (bind, target) in binds.iter().zip(targets) {
-            self.bind(bind.var, Value::Array(target));
+            self.bind(bind.var, LoweredValue::Array(target));
         }
     }
 }

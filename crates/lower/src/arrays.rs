@@ -7,8 +7,8 @@ use lambada_loops::{Mode, Nest, Operand, Step};
 use lambada_prim::{Data, Scalar, Tensor};
 
 use crate::Lower;
-use crate::code::Kind;
-use crate::memory::{Place, Value};
+use crate::code::BodyKind;
+use crate::memory::{LoweredValue, Place};
 use crate::moves::few;
 
 impl<'a> Lower<'a> {
@@ -16,13 +16,13 @@ impl<'a> Lower<'a> {
     pub(crate) fn fill(&mut self, bind: &Param, value: Atom) {
         let value = self.env.operand(value);
         if bind.ty.dims.is_empty() {
-            return self.bind(bind.var, Value::Scalar(value));
+            return self.bind(bind.var, LoweredValue::Scalar(value));
         }
         let place = self.target(bind);
         if !self.env.facts().is_overwritten(bind.var) {
             self.fill_place(&place, value);
         }
-        self.bind(bind.var, Value::Array(place));
+        self.bind(bind.var, LoweredValue::Array(place));
     }
 
     pub(crate) fn fill_place(&mut self, place: &Place, value: Operand) {
@@ -45,8 +45,8 @@ impl<'a> Lower<'a> {
     /// Constant data; a scalar is a constant of the code.
     pub(crate) fn constant(&mut self, bind: &Param, tensor: &Rc<Tensor>) {
         let value = match tensor.as_scalar() {
-            Some(scalar) => Value::Scalar(Operand::Lit(scalar)),
-            None => Value::Array(self.constant_place(bind, tensor.clone())),
+            Some(scalar) => LoweredValue::Scalar(Operand::Lit(scalar)),
+            None => LoweredValue::Array(self.constant_place(bind, tensor.clone())),
         };
         self.bind(bind.var, value);
     }
@@ -61,28 +61,28 @@ impl<'a> Lower<'a> {
     /// all elements are constant, else in memory.
     pub(crate) fn array(&mut self, bind: &Param, items: &[Atom]) {
         let value = if bind.ty.rank() > 1 {
-            Value::Array(self.rows(bind, items))
+            LoweredValue::Array(self.rows(bind, items))
         } else {
             self.elements(bind, items)
         };
         self.bind(bind.var, value);
     }
 
-    fn elements(&mut self, bind: &Param, items: &[Atom]) -> Value {
+    fn elements(&mut self, bind: &Param, items: &[Atom]) -> LoweredValue {
         let values = self.env.operands(items);
         if self.env.facts().is_elements(bind.var) {
-            return Value::Elements(values);
+            return LoweredValue::Elements(values);
         }
         if self.memory.wanted(bind.var).is_none()
             && let Some(tensor) = constants(&values)
         {
-            return Value::Array(self.constant_place(bind, Rc::new(tensor)));
+            return LoweredValue::Array(self.constant_place(bind, Rc::new(tensor)));
         }
         let place = self.target(bind);
         for (k, value) in values.into_iter().enumerate() {
             self.put(&place, k as i64, value);
         }
-        Value::Array(place)
+        LoweredValue::Array(place)
     }
 
     /// Places rows; rows built in their slots need no copy.
@@ -130,18 +130,22 @@ impl<'a> Lower<'a> {
             copy
         };
         self.overwrite(&place, &index, &value);
-        self.bind(bind.var, Value::Array(place));
+        self.bind(bind.var, LoweredValue::Array(place));
     }
 
-    fn overwrite(&mut self, place: &Place, index: &[Operand], value: &Value) {
+    fn overwrite(&mut self, place: &Place, index: &[Operand], value: &LoweredValue) {
         let offset = self.code.offset(place, index);
         match value {
-            Value::Scalar(value) => self.code.store(self.memory.buf(place.storage), offset, *value),
-            Value::Array(part) => {
+            LoweredValue::Scalar(value) => {
+                self.code.store(self.memory.buf(place.storage), offset, *value)
+            }
+            LoweredValue::Array(part) => {
                 let to = Place { storage: place.storage, offset, dims: part.dims.clone() };
                 self.move_all(vec![(part.clone(), to)]);
             }
-            Value::Elements(_) | Value::Cell(_) => unreachable!("the new part is a value"),
+            LoweredValue::Elements(_) | LoweredValue::Cell(_) => {
+                unreachable!("the new part is a value")
+            }
         }
     }
 
@@ -155,7 +159,7 @@ impl<'a> Lower<'a> {
         mode: Mode,
         body: impl FnOnce(&mut Self, Operand),
     ) {
-        self.code.open(Kind::Loop);
+        self.code.open(BodyKind::Loop);
         let index = self.code.index(hint);
         body(self, index.into());
         let body = self.code.close();

@@ -7,7 +7,7 @@ use lambada_loops::Operand;
 use lambada_prim::ScalarTy;
 
 use crate::Lower;
-use crate::memory::{Place, StorageId, Value};
+use crate::memory::{LoweredValue, Place, StorageId};
 
 /// Maximal number of newest buffers of a body that are searched for a free one.
 const RECENT: usize = 64;
@@ -15,7 +15,7 @@ const RECENT: usize = 64;
 impl<'a> Lower<'a> {
     /// Lowers the statements of the current block; returns its results. `wants` has the wanted
     /// place of each result; the caller moves results that are elsewhere.
-    pub(crate) fn block(&mut self, block: &'a Block, wants: &[Option<Place>]) -> Vec<Value> {
+    pub(crate) fn block(&mut self, block: &'a Block, wants: &[Option<Place>]) -> Vec<LoweredValue> {
         self.plan(block, wants);
         for (k, stm) in block.stms.iter().enumerate() {
             self.env.arrive(k);
@@ -160,7 +160,7 @@ impl<'a> Lower<'a> {
     /// The place of a parameter of the current block, if it is writable and no statement of the
     /// block before the k-th, which ends it, mentions any of it.
     fn untouched_until(&self, array: Var, k: usize) -> Option<Place> {
-        let Some(Value::Array(place)) = self.env.known(array) else { return None };
+        let Some(LoweredValue::Array(place)) = self.env.known(array) else { return None };
         let (stms, _) = self.env.rest();
         let is_free = self.memory.is_writable(place.storage)
             && self.env.is_here(array)

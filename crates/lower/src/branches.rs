@@ -13,8 +13,8 @@ use lambada_prim::Prim;
 use lambada_prim::ScalarTy;
 
 use crate::Lower;
-use crate::code::Kind;
-use crate::memory::{Home, Place, Value};
+use crate::code::BodyKind;
+use crate::memory::{Home, LoweredValue, Place};
 
 /// The joint destination of a result of the branches.
 pub(crate) enum Joint {
@@ -55,7 +55,7 @@ impl<'a> Lower<'a> {
                 ScalarTy::Bool => Prim::SelectBool,
             };
             let value = self.code.prim(select, args, self.env.hint(bind.var));
-            self.bind(bind.var, Value::Scalar(value));
+            self.bind(bind.var, LoweredValue::Scalar(value));
         }
     }
 
@@ -95,12 +95,17 @@ impl<'a> Lower<'a> {
     /// the result, not only in the branch that returns it.
     fn reusable(&self, var: Var, dims: &[Operand], taken: &[Place]) -> Option<Place> {
         match self.env.known(var) {
-            Some(Value::Array(place))
+            Some(LoweredValue::Array(place))
                 if *place.dims == *dims && self.is_unclaimed(place, taken) =>
             {
                 Some(place.clone())
             }
-            Some(Value::Array(_) | Value::Scalar(_) | Value::Elements(_) | Value::Cell(_))
+            Some(
+                LoweredValue::Array(_)
+                | LoweredValue::Scalar(_)
+                | LoweredValue::Elements(_)
+                | LoweredValue::Cell(_),
+            )
             | None => None,
         }
     }
@@ -117,7 +122,7 @@ impl<'a> Lower<'a> {
                 Joint::Cell(_) | Joint::Later(_) => None,
             })
             .collect();
-        self.code.open(Kind::Branch);
+        self.code.open(BodyKind::Branch);
         self.within(block, &[], |lower| {
             let results = lower.block(block, &wants);
             lower.join(results, joints);
@@ -125,18 +130,26 @@ impl<'a> Lower<'a> {
         self.code.close()
     }
 
-    fn join(&mut self, results: Vec<Value>, joints: &[Joint]) {
+    fn join(&mut self, results: Vec<LoweredValue>, joints: &[Joint]) {
         let mut moves = Vec::new();
         let (mut names, mut later) = (Vec::new(), Vec::new());
         for (result, joint) in results.into_iter().zip(joints) {
             match (result, joint) {
-                (Value::Scalar(value), Joint::Cell(cell)) => self.code.set(*cell, value),
-                (Value::Array(place), Joint::Place(target)) => moves.push((place, target.clone())),
-                (Value::Array(place), Joint::Later(buf)) => {
+                (LoweredValue::Scalar(value), Joint::Cell(cell)) => self.code.set(*cell, value),
+                (LoweredValue::Array(place), Joint::Place(target)) => {
+                    moves.push((place, target.clone()))
+                }
+                (LoweredValue::Array(place), Joint::Later(buf)) => {
                     names.push(*buf);
                     later.push(place);
                 }
-                (Value::Scalar(_) | Value::Array(_) | Value::Elements(_) | Value::Cell(_), _) => {
+                (
+                    LoweredValue::Scalar(_)
+                    | LoweredValue::Array(_)
+                    | LoweredValue::Elements(_)
+                    | LoweredValue::Cell(_),
+                    _,
+                ) => {
                     unreachable!("a result fits its joint")
                 }
             }
@@ -166,11 +179,11 @@ impl<'a> Lower<'a> {
         made
     }
 
-    pub(crate) fn joined(&mut self, bind: &Param, joint: Joint) -> Value {
+    pub(crate) fn joined(&mut self, bind: &Param, joint: Joint) -> LoweredValue {
         match joint {
-            Joint::Cell(cell) => Value::Scalar(self.code.get(cell)),
-            Joint::Place(place) => Value::Array(place),
-            Joint::Later(buf) => Value::Array(self.named(buf, bind)),
+            Joint::Cell(cell) => LoweredValue::Scalar(self.code.get(cell)),
+            Joint::Place(place) => LoweredValue::Array(place),
+            Joint::Later(buf) => LoweredValue::Array(self.named(buf, bind)),
         }
     }
 

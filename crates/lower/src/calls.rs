@@ -3,11 +3,11 @@
 use std::rc::Rc;
 
 use lambada_anf::{Atom, FnId, Function, Stm, Ty, Var};
-use lambada_loops::{Arg, Given, Operand, Release};
+use lambada_loops::{Arg, Operand, Release, ResultTarget};
 use lambada_prim::TOO_DEEP;
 
 use crate::Lower;
-use crate::memory::{Place, Value};
+use crate::memory::{LoweredValue, Place};
 use crate::signatures::{Signature, Way};
 
 /// A call during lowering.
@@ -16,7 +16,7 @@ struct Call<'a> {
     callee: &'a Function,
     signature: &'a Signature,
     /// The arguments.
-    values: Vec<Value>,
+    values: Vec<LoweredValue>,
     /// Places that the function may write to, as decided so far.
     taken: Vec<Place>,
 }
@@ -31,7 +31,7 @@ impl<'a> Lower<'a> {
     ) {
         let callee = self.library.function(function).expect("what is called is complete");
         let signature = self.signatures.get(function);
-        let values: Vec<Value> = args.iter().map(|arg| self.env.value(*arg)).collect();
+        let values: Vec<LoweredValue> = args.iter().map(|arg| self.env.value(*arg)).collect();
         let mut call = Call { stm, callee, signature, values, taken: Vec::new() };
         let (mut passed, places) = self.arguments(&mut call);
         for acc in accumulators {
@@ -39,7 +39,7 @@ impl<'a> Lower<'a> {
             passed.push(Arg::Buffer(self.pointer(&place)));
         }
         // By result: its place, or the destination that receives it.
-        let mut results: Vec<Result<Place, Given>> = Vec::new();
+        let mut results: Vec<Result<Place, ResultTarget>> = Vec::new();
         for (k, way) in signature.ways.iter().enumerate() {
             results.push(match way {
                 Way::InPlace(p) => {
@@ -67,14 +67,16 @@ impl<'a> Lower<'a> {
         let (mut passed, mut places) = (Vec::new(), Vec::new());
         for k in 0..call.values.len() {
             let (arg, own) = match call.values[k].clone() {
-                Value::Scalar(value) => (Arg::Scalar(value), None),
-                Value::Array(place) if call.signature.owned[k] => {
+                LoweredValue::Scalar(value) => (Arg::Scalar(value), None),
+                LoweredValue::Array(place) if call.signature.owned[k] => {
                     let own = self.own(call, k, &place);
                     call.taken.push(own.clone());
                     (Arg::Buffer(self.pointer(&own)), Some(own))
                 }
-                Value::Array(place) => (Arg::Buffer(self.pointer(&place)), None),
-                Value::Elements(_) | Value::Cell(_) => unreachable!("an argument is a value"),
+                LoweredValue::Array(place) => (Arg::Buffer(self.pointer(&place)), None),
+                LoweredValue::Elements(_) | LoweredValue::Cell(_) => {
+                    unreachable!("an argument is a value")
+                }
             };
             passed.push(arg);
             places.push(own);
@@ -86,8 +88,10 @@ impl<'a> Lower<'a> {
     /// copy.
     fn own(&mut self, call: &Call<'a>, k: usize, place: &Place) -> Place {
         let is_alone = call.values.iter().enumerate().all(|(j, other)| match other {
-            Value::Array(other) => j == k || !self.memory.overlap(other.storage, place.storage),
-            Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => true,
+            LoweredValue::Array(other) => {
+                j == k || !self.memory.overlap(other.storage, place.storage)
+            }
+            LoweredValue::Scalar(_) | LoweredValue::Elements(_) | LoweredValue::Cell(_) => true,
         });
         if is_alone && self.is_apart(place, &call.taken) && self.take_but_rows(place) {
             return place.clone();
@@ -115,8 +119,8 @@ impl<'a> Lower<'a> {
             Atom::Var(var) => {
                 let p = call.callee.params.iter().position(|p| p.var == *var);
                 match &call.values[p.expect("the size is a parameter")] {
-                    Value::Scalar(value) => *value,
-                    Value::Array(_) | Value::Elements(_) | Value::Cell(_) => {
+                    LoweredValue::Scalar(value) => *value,
+                    LoweredValue::Array(_) | LoweredValue::Elements(_) | LoweredValue::Cell(_) => {
                         unreachable!("a size is a scalar")
                     }
                 }
@@ -132,35 +136,35 @@ impl<'a> Lower<'a> {
     }
 
     /// The destination of a result that the function hands out.
-    fn taker(&mut self, call: &Call<'a>, k: usize, way: Way) -> Given {
+    fn taker(&mut self, call: &Call<'a>, k: usize, way: Way) -> ResultTarget {
         let (bind, elem) = (&call.stm.binds[k], call.callee.results[k].elem.scalar());
         let hint = self.env.hint(bind.var);
         if way == Way::Scalar {
-            return Given::Cell(self.code.cell(elem, Operand::Lit(elem.zero()), hint));
+            return ResultTarget::Cell(self.code.cell(elem, Operand::Lit(elem.zero()), hint));
         }
         let (level, nothing) = (self.code.level(), [Operand::int(0)]);
-        Given::Buffer(self.code.alloc(level, elem, &nothing, hint, None))
+        ResultTarget::Buffer(self.code.alloc(level, elem, &nothing, hint, None))
     }
 
     /// Binds the results, scalars first, because they are the sizes of arrays.
-    fn bind_results(&mut self, stm: &Stm, results: Vec<Result<Place, Given>>) {
+    fn bind_results(&mut self, stm: &Stm, results: Vec<Result<Place, ResultTarget>>) {
         let mut arrays = Vec::new();
         for (bind, result) in stm.binds.iter().zip(results) {
             match result {
-                Err(Given::Cell(cell)) => {
+                Err(ResultTarget::Cell(cell)) => {
                     let value = self.code.get(cell);
-                    self.bind(bind.var, Value::Scalar(value));
+                    self.bind(bind.var, LoweredValue::Scalar(value));
                 }
-                Err(Given::Buffer(_)) | Ok(_) => arrays.push((bind, result)),
+                Err(ResultTarget::Buffer(_)) | Ok(_) => arrays.push((bind, result)),
             }
         }
         for (bind, result) in arrays {
             let place = match result {
                 Ok(place) => Place { dims: self.env.dims(&bind.ty), ..place },
-                Err(Given::Buffer(buf)) => self.named(buf, bind),
-                Err(Given::Cell(_)) => unreachable!("scalars have been bound"),
+                Err(ResultTarget::Buffer(buf)) => self.named(buf, bind),
+                Err(ResultTarget::Cell(_)) => unreachable!("scalars have been bound"),
             };
-            self.bind(bind.var, Value::Array(place));
+            self.bind(bind.var, LoweredValue::Array(place));
         }
     }
 }

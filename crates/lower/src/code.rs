@@ -28,7 +28,7 @@ pub(crate) use split::Each;
 
 /// The construct that an open body belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum BodyKind {
     /// The function: outermost.
     Function,
     /// A branch of an `if`.
@@ -45,7 +45,7 @@ pub(crate) enum Kind {
 
 #[derive(Debug)]
 struct Level {
-    kind: Kind,
+    kind: BodyKind,
     stmts: Vec<Stmt>,
     known: HashMap<(Prim, Vec<Operand>), Operand>,
     allocates: bool,
@@ -84,7 +84,7 @@ impl Code {
             quotients: HashMap::new(),
             room: split::ROOM_IN_ALL,
         };
-        code.open(Kind::Function);
+        code.open(BodyKind::Function);
         code
     }
 
@@ -157,7 +157,7 @@ impl Code {
 
     // Bodies
 
-    pub(crate) fn open(&mut self, kind: Kind) {
+    pub(crate) fn open(&mut self, kind: BodyKind) {
         self.levels.push(Level {
             kind,
             stmts: Vec::new(),
@@ -173,13 +173,13 @@ impl Code {
     pub(crate) fn close(&mut self) -> Vec<Stmt> {
         let level = self.levels.pop().expect("a body is open");
         let release = match level.kind {
-            Kind::Loop => Some(Release::All),
-            Kind::Keeping => Some(Release::Arrays),
-            Kind::Branch | Kind::Growing => None,
-            Kind::Function => None, // who calls does it
+            BodyKind::Loop => Some(Release::All),
+            BodyKind::Keeping => Some(Release::Arrays),
+            BodyKind::Branch | BodyKind::Growing => None,
+            BodyKind::Function => None, // who calls does it
         };
         // Unreleased memory belongs to the body around.
-        if level.kind != Kind::Function && release != Some(Release::All) {
+        if level.kind != BodyKind::Function && release != Some(Release::All) {
             self.innermost().allocates |= level.allocates;
         }
         let stmts = if level.allocates { sinking::sink(level.stmts) } else { level.stmts };
@@ -322,7 +322,8 @@ impl Code {
         if is_index_arithmetic(op) {
             return floor;
         }
-        let branch = self.levels.iter().rposition(|level| level.kind == Kind::Branch).unwrap_or(0);
+        let branch =
+            self.levels.iter().rposition(|level| level.kind == BodyKind::Branch).unwrap_or(0);
         floor.max(branch)
     }
 

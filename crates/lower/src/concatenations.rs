@@ -7,7 +7,7 @@ use lambada_anf::{Atom, Exp, Op, Param, Scheduled, Stm, Var};
 use lambada_loops::Operand;
 
 use crate::Lower;
-use crate::memory::{Place, Value};
+use crate::memory::{LoweredValue, Place};
 
 impl<'a> Lower<'a> {
     /// Allocates the array that the last of these statements concatenates before its parts are
@@ -25,7 +25,7 @@ impl<'a> Lower<'a> {
         let dims =
             parts.iter().zip(&made).map(|(part, made)| match (made, self.env.known(*part)) {
                 (Some(made), _) => Some(self.env.dims(&made.ty)),
-                (None, Some(Value::Array(place))) => Some(place.dims.clone()),
+                (None, Some(LoweredValue::Array(place))) => Some(place.dims.clone()),
                 (None, _) => None,
             });
         let Some(dims) = dims.collect::<Option<Vec<_>>>() else { return };
@@ -91,6 +91,6 @@ impl<'a> Lower<'a> {
                 self.copy(part, slot);
             }
         }
-        self.bind(bind.var, Value::Array(place));
+        self.bind(bind.var, LoweredValue::Array(place));
     }
 }

@@ -9,7 +9,7 @@ use lambada_loops::Operand;
 use lambada_source::Span;
 
 use crate::facts::{Facts, Last};
-use crate::memory::{Place, Value};
+use crate::memory::{LoweredValue, Place};
 use crate::signatures::Signatures;
 
 /// A block during lowering.
@@ -27,7 +27,7 @@ pub(crate) struct Env<'a> {
     source: &'a Function,
     facts: Facts<'a>,
     /// By variable.
-    values: Vec<Option<Value>>,
+    values: Vec<Option<LoweredValue>>,
     /// By variable: the number of blocks around the one that binds it.
     depths: Vec<usize>,
     /// The blocks during lowering, innermost last.
@@ -63,13 +63,13 @@ impl<'a> Env<'a> {
     }
 
     /// Binds a variable in the current block.
-    pub(crate) fn bind(&mut self, var: Var, value: Value) {
+    pub(crate) fn bind(&mut self, var: Var, value: LoweredValue) {
         self.depths[var.0 as usize] = self.frames.len().saturating_sub(1);
         self.values[var.0 as usize] = Some(value);
     }
 
     /// The lowered form of a variable, if bound yet.
-    pub(crate) fn known(&self, var: Var) -> Option<&Value> {
+    pub(crate) fn known(&self, var: Var) -> Option<&LoweredValue> {
         self.values[var.0 as usize].as_ref()
     }
 
@@ -77,21 +77,21 @@ impl<'a> Env<'a> {
         self.known(var).is_some()
     }
 
-    pub(crate) fn value_of(&self, var: Var) -> &Value {
+    pub(crate) fn value_of(&self, var: Var) -> &LoweredValue {
         self.known(var).expect("variables are bound before they are mentioned")
     }
 
-    pub(crate) fn value(&self, atom: Atom) -> Value {
+    pub(crate) fn value(&self, atom: Atom) -> LoweredValue {
         match atom {
-            Atom::Lit(value) => Value::Scalar(Operand::Lit(value)),
+            Atom::Lit(value) => LoweredValue::Scalar(Operand::Lit(value)),
             Atom::Var(var) => self.value_of(var).clone(),
         }
     }
 
     pub(crate) fn operand(&self, atom: Atom) -> Operand {
         match self.value(atom) {
-            Value::Scalar(operand) => operand,
-            Value::Array(_) | Value::Elements(_) | Value::Cell(_) => {
+            LoweredValue::Scalar(operand) => operand,
+            LoweredValue::Array(_) | LoweredValue::Elements(_) | LoweredValue::Cell(_) => {
                 unreachable!("{atom:?} is no scalar")
             }
         }
@@ -103,8 +103,8 @@ impl<'a> Env<'a> {
 
     pub(crate) fn place(&self, atom: Atom) -> Place {
         match self.value(atom) {
-            Value::Array(place) => place,
-            Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => {
+            LoweredValue::Array(place) => place,
+            LoweredValue::Scalar(_) | LoweredValue::Elements(_) | LoweredValue::Cell(_) => {
                 unreachable!("{atom:?} is no array in memory")
             }
         }

@@ -6,8 +6,8 @@ use lambada_loops::{Cell, Mode, Operand};
 use lambada_prim::ReduceOp;
 
 use crate::Lower;
-use crate::code::{Each, Kind};
-use crate::memory::{Place, Value};
+use crate::code::{BodyKind, Each};
+use crate::memory::{LoweredValue, Place};
 
 /// The destination of a result of the iterations.
 enum Sink {
@@ -27,10 +27,10 @@ impl<'a> Lower<'a> {
         let end = self.env.operand(extent);
         let sinks = self.sinks(stm, outs);
         let keeps = self.signatures.keeps_nodes(&stm.binds, body);
-        self.code.open(if keeps { Kind::Keeping } else { Kind::Loop });
+        self.code.open(if keeps { BodyKind::Keeping } else { BodyKind::Loop });
         let counter = self.code.index(self.env.hint(index));
         self.within(body, &[body], |lower| {
-            lower.bind(index, Value::Scalar(counter.into()));
+            lower.bind(index, LoweredValue::Scalar(counter.into()));
             lower.iteration(body, counter.into(), &sinks);
         });
         let stmts = self.code.close();
@@ -43,8 +43,8 @@ impl<'a> Lower<'a> {
         }
         for (bind, sink) in stm.binds.iter().zip(sinks) {
             let value = match sink {
-                Sink::Array(place) => Value::Array(place),
-                Sink::Cell(_, cell) => Value::Scalar(self.code.get(cell)),
+                Sink::Array(place) => LoweredValue::Array(place),
+                Sink::Cell(_, cell) => LoweredValue::Scalar(self.code.get(cell)),
             };
             self.bind(bind.var, value);
         }
@@ -84,13 +84,18 @@ impl<'a> Lower<'a> {
         let mut moves = Vec::new();
         for ((result, sink), slot) in results.into_iter().zip(sinks).zip(slots) {
             match (result, sink, slot) {
-                (Value::Array(place), Sink::Array(_), Some(slot)) => moves.push((place, slot)),
-                (Value::Scalar(value), Sink::Array(array), _) => {
+                (LoweredValue::Array(place), Sink::Array(_), Some(slot)) => {
+                    moves.push((place, slot))
+                }
+                (LoweredValue::Scalar(value), Sink::Array(array), _) => {
                     let at = self.code.offset(array, &[index]);
                     self.code.store(self.memory.buf(array.storage), at, value);
                 }
-                (Value::Scalar(value), Sink::Cell(op, cell), _) => self.combine(*op, *cell, value),
-                (Value::Array(_), _, _) | (Value::Elements(_) | Value::Cell(_), _, _) => {
+                (LoweredValue::Scalar(value), Sink::Cell(op, cell), _) => {
+                    self.combine(*op, *cell, value)
+                }
+                (LoweredValue::Array(_), _, _)
+                | (LoweredValue::Elements(_) | LoweredValue::Cell(_), _, _) => {
                     unreachable!("a result fits what it goes to")
                 }
             }

@@ -5,8 +5,8 @@ use lambada_anf::Function;
 use lambada_loops::{Function as Loops, Operand, Release, Return};
 
 use crate::Lower;
-use crate::code::Kind;
-use crate::memory::{Place, Value};
+use crate::code::BodyKind;
+use crate::memory::{LoweredValue, Place};
 use crate::signatures::{Signature, Way};
 
 /// A result after the body has been lowered.
@@ -23,8 +23,8 @@ impl<'a> Lower<'a> {
         let places = self.signature(source, signature);
         let release = signature.releases();
         match release {
-            Some(Release::All) => self.code.open(Kind::Loop),
-            Some(Release::Arrays) => self.code.open(Kind::Keeping),
+            Some(Release::All) => self.code.open(BodyKind::Loop),
+            Some(Release::Arrays) => self.code.open(BodyKind::Keeping),
             None => {}
         }
         let body = &source.body;
@@ -59,7 +59,7 @@ impl<'a> Lower<'a> {
                 (false, true) => {
                     let buf = self.code.owned_param(p.ty.elem.scalar(), self.env.hint(p.var));
                     let place = self.lent(buf, &p.ty);
-                    self.bind(p.var, Value::Array(place));
+                    self.bind(p.var, LoweredValue::Array(place));
                 }
             }
         }
@@ -67,7 +67,7 @@ impl<'a> Lower<'a> {
             let buf = self.code.shared_param(p.ty.elem.scalar(), self.env.hint(p.var));
             let dims = self.env.dims(&p.ty);
             let storage = self.memory.foreign(buf);
-            self.bind(p.var, Value::Array(Place { storage, offset: Operand::int(0), dims }));
+            self.bind(p.var, LoweredValue::Array(Place { storage, offset: Operand::int(0), dims }));
         }
         let place = |(ty, way): (&lambada_anf::Ty, &Way)| match way {
             Way::Scalar | Way::HandedOut => None,
@@ -87,22 +87,24 @@ impl<'a> Lower<'a> {
     }
 
     /// Puts the results of the body in their places; returns those without a place.
-    fn leave(&mut self, results: Vec<Value>, places: &[Option<Place>]) -> Vec<Option<Left>> {
+    fn leave(&mut self, results: Vec<LoweredValue>, places: &[Option<Place>]) -> Vec<Option<Left>> {
         let mut moves = Vec::new();
         let mut later = Vec::new();
         let mut left = Vec::new();
         for (result, place) in results.into_iter().zip(places) {
             left.push(match (result, place) {
-                (Value::Scalar(value), _) => Some(self.outside(value)),
-                (Value::Array(from), Some(to)) => {
+                (LoweredValue::Scalar(value), _) => Some(self.outside(value)),
+                (LoweredValue::Array(from), Some(to)) => {
                     moves.push((from, to.clone()));
                     None
                 }
-                (Value::Array(from), None) => {
+                (LoweredValue::Array(from), None) => {
                     later.push(from.clone());
                     Some(Left::Array(from))
                 }
-                (Value::Elements(_) | Value::Cell(_), _) => unreachable!("a result is a value"),
+                (LoweredValue::Elements(_) | LoweredValue::Cell(_), _) => {
+                    unreachable!("a result is a value")
+                }
             });
         }
         // Handed-out arrays are read before any place is overwritten.

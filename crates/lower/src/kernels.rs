@@ -9,11 +9,11 @@ use lambada_loops::{Return, Step};
 use lambada_prim::ScalarTy;
 
 use crate::Lower;
-use crate::code::Kind;
-use crate::memory::{Place, Value};
+use crate::code::BodyKind;
+use crate::memory::{LoweredValue, Place};
 
 /// The places of the results of loops.
-struct Given {
+struct ResultPlaces {
     places: Vec<Place>,
     scalars: Vec<Cell>,
 }
@@ -36,44 +36,50 @@ impl Lower<'_> {
         if kernel.when.as_lit().is_some() {
             self.spliced(kernel, &code, &given, right);
         } else {
-            self.code.open(Kind::Branch);
+            self.code.open(BodyKind::Branch);
             self.spliced(kernel, &code, &given, right);
             let then = self.code.close();
             self.code.push(Nest::If { cond: when, then, otherwise: Vec::new() });
         }
-        let Given { places, scalars } = given;
+        let ResultPlaces { places, scalars } = given;
         let (mut places, mut scalars) = (places.into_iter(), scalars.into_iter());
         for p in outputs {
             let value = if p.ty.dims.is_empty() {
-                scalars.next().map(|cell| Value::Scalar(self.code.get(cell)))
+                scalars.next().map(|cell| LoweredValue::Scalar(self.code.get(cell)))
             } else {
-                places.next().map(Value::Array)
+                places.next().map(LoweredValue::Array)
             };
             value.into_iter().for_each(|value| self.bind(p.var, value));
         }
         if let Some(says) = says {
             let right = right.map_or(when, |cell| self.code.get(cell));
-            self.bind(says.var, Value::Scalar(right));
+            self.bind(says.var, LoweredValue::Scalar(right));
         }
     }
 
     /// The places of the results, disjoint from all inputs.
-    fn given(&mut self, outputs: &[Param]) -> Given {
+    fn given(&mut self, outputs: &[Param]) -> ResultPlaces {
         let mut places = Vec::new();
         for p in outputs.iter().filter(|p| !p.ty.dims.is_empty()) {
             let place = self.target_apart(p, &places);
             places.push(place);
         }
-        Given { places, scalars: self.results(outputs) }
+        ResultPlaces { places, scalars: self.results(outputs) }
     }
 
     /// The loops as a separate body.
-    fn spliced(&mut self, kernel: &Kernel, code: &Loops, given: &Given, right: Option<Cell>) {
+    fn spliced(
+        &mut self,
+        kernel: &Kernel,
+        code: &Loops,
+        given: &ResultPlaces,
+        right: Option<Cell>,
+    ) {
         let mut renaming = Renaming::default();
-        let inputs: Vec<Value> = kernel.inputs.iter().map(|var| self.input(*var)).collect();
+        let inputs: Vec<LoweredValue> = kernel.inputs.iter().map(|var| self.input(*var)).collect();
         let added = kernel.added.iter().map(|acc| match self.env.value_of(*acc) {
-            Value::Array(place) => place.clone(),
-            Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => {
+            LoweredValue::Array(place) => place.clone(),
+            LoweredValue::Scalar(_) | LoweredValue::Elements(_) | LoweredValue::Cell(_) => {
                 unreachable!("an accumulator of an array is in memory")
             }
         });
@@ -94,17 +100,17 @@ impl Lower<'_> {
     /// An array in memory.
     pub(crate) fn in_memory(&mut self, var: Var) -> Place {
         match self.input(var) {
-            Value::Array(place) => place,
-            Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => {
+            LoweredValue::Array(place) => place,
+            LoweredValue::Scalar(_) | LoweredValue::Elements(_) | LoweredValue::Cell(_) => {
                 unreachable!("{var:?} is no array")
             }
         }
     }
 
     /// An input; arrays are put in memory.
-    fn input(&mut self, var: Var) -> Value {
+    fn input(&mut self, var: Var) -> LoweredValue {
         match self.env.value_of(var).clone() {
-            Value::Elements(items) => {
+            LoweredValue::Elements(items) => {
                 let elem = self.code.elem_of(items[0]);
                 let dims = [Operand::int(items.len() as i64)];
                 let (level, hint) = (self.code.level(), self.env.hint(var));
@@ -113,10 +119,10 @@ impl Lower<'_> {
                 for (k, item) in items.into_iter().enumerate() {
                     self.code.store(buf, Operand::int(k as i64), item);
                 }
-                Value::Array(place)
+                LoweredValue::Array(place)
             }
-            Value::Cell(cell) => Value::Scalar(self.code.get(cell)),
-            value @ (Value::Scalar(_) | Value::Array(_)) => value,
+            LoweredValue::Cell(cell) => LoweredValue::Scalar(self.code.get(cell)),
+            value @ (LoweredValue::Scalar(_) | LoweredValue::Array(_)) => value,
         }
     }
 
@@ -130,19 +136,33 @@ impl Lower<'_> {
     }
 
     /// Renames the parameters of the loops.
-    fn names(&mut self, code: &Loops, inputs: &[Value], places: &[Place], renaming: &mut Renaming) {
-        let outputs = places.iter().map(|place| Value::Array(place.clone()));
+    fn names(
+        &mut self,
+        code: &Loops,
+        inputs: &[LoweredValue],
+        places: &[Place],
+        renaming: &mut Renaming,
+    ) {
+        let outputs = places.iter().map(|place| LoweredValue::Array(place.clone()));
         let mut given = (HashMap::new(), HashMap::new());
         for (param, value) in code.params.iter().zip(inputs.iter().cloned().chain(outputs)) {
             match (param, value) {
-                (Slot::Scalar(reg), Value::Scalar(operand)) => _ = given.0.insert(*reg, operand),
-                (Slot::Buffer(buf) | Slot::Owned(buf) | Slot::Shared(buf), Value::Array(place)) => {
+                (Slot::Scalar(reg), LoweredValue::Scalar(operand)) => {
+                    _ = given.0.insert(*reg, operand)
+                }
+                (
+                    Slot::Buffer(buf) | Slot::Owned(buf) | Slot::Shared(buf),
+                    LoweredValue::Array(place),
+                ) => {
                     given.1.insert(*buf, self.pointer(&place));
                 }
-                (Slot::Scalar(_), Value::Array(_) | Value::Elements(_) | Value::Cell(_))
+                (
+                    Slot::Scalar(_),
+                    LoweredValue::Array(_) | LoweredValue::Elements(_) | LoweredValue::Cell(_),
+                )
                 | (
                     Slot::Buffer(_) | Slot::Owned(_) | Slot::Shared(_),
-                    Value::Scalar(_) | Value::Elements(_) | Value::Cell(_),
+                    LoweredValue::Scalar(_) | LoweredValue::Elements(_) | LoweredValue::Cell(_),
                 ) => unreachable!("an input is what its parameter takes"),
             }
         }

@@ -51,7 +51,7 @@ use lambada_prim::{Precision, ScalarTy};
 
 use code::Code;
 use env::Env;
-use memory::{Memory, Place, Value};
+use memory::{LoweredValue, Memory, Place};
 use signatures::{Signature, Signatures};
 
 /// Lowers a function and its library, without kernels.
@@ -137,27 +137,29 @@ impl<'a> Lower<'a> {
 
     fn scalar_parameter(&mut self, var: Var, elem: ScalarTy, is_size: bool) {
         let reg = self.code.scalar_param(elem, is_size, self.env.hint(var));
-        self.bind(var, Value::Scalar(reg.into()));
+        self.bind(var, LoweredValue::Scalar(reg.into()));
     }
 
     fn array_parameter(&mut self, var: Var, ty: &Ty) {
         let buf = self.code.buffer_param(ty.elem.scalar(), self.env.hint(var));
         let storage = self.memory.foreign(buf);
         let dims = self.env.dims(ty);
-        self.bind(var, Value::Array(Place { storage, offset: Operand::int(0), dims }));
+        self.bind(var, LoweredValue::Array(Place { storage, offset: Operand::int(0), dims }));
     }
 
     /// Returns the results. The caller copies array results, so a parameter or a part of an array
     /// may be returned directly.
-    fn finish(&mut self, results: &[Value]) {
+    fn finish(&mut self, results: &[LoweredValue]) {
         for (k, value) in results.iter().enumerate() {
             let result = match value {
-                Value::Scalar(operand) => Return::Scalar(*operand),
-                Value::Array(place) => {
+                LoweredValue::Scalar(operand) => Return::Scalar(*operand),
+                LoweredValue::Array(place) => {
                     let dims = place.dims.iter().map(|d| self.code.natural(*d)).collect();
                     Return::Buffer(self.pointer(place), dims)
                 }
-                Value::Elements(_) | Value::Cell(_) => unreachable!("result {k} is no value"),
+                LoweredValue::Elements(_) | LoweredValue::Cell(_) => {
+                    unreachable!("result {k} is no value")
+                }
             };
             self.code.add_result(result);
         }
@@ -177,8 +179,8 @@ impl<'a> Lower<'a> {
     }
 
     /// Binds a variable in the current block.
-    fn bind(&mut self, var: Var, value: Value) {
-        if let Value::Array(place) = &value {
+    fn bind(&mut self, var: Var, value: LoweredValue) {
+        if let LoweredValue::Array(place) = &value {
             self.memory.name(place.storage, var);
         }
         self.env.bind(var, value);

@@ -4,7 +4,7 @@
 use lambada_anf::Var;
 
 use crate::Lower;
-use crate::memory::{Place, StorageId, Value};
+use crate::memory::{LoweredValue, Place, StorageId};
 
 impl Lower<'_> {
     /// Whether the storage is writable and dead after the current statement.
@@ -33,7 +33,7 @@ impl Lower<'_> {
             for (var, row) in rows {
                 let copy = self.duplicate(&row);
                 self.memory.unname(row.storage, var);
-                self.bind(var, Value::Array(copy));
+                self.bind(var, LoweredValue::Array(copy));
             }
         }
         self.take(place)
@@ -43,10 +43,15 @@ impl Lower<'_> {
     /// or rows under names of outer blocks.
     fn needed_rows(&self, place: &Place) -> Option<Vec<(Var, Place)>> {
         let row = |var: Var| match self.env.value_of(var) {
-            Value::Array(row) if self.env.is_here(var) && row.dims.len() < place.dims.len() => {
+            LoweredValue::Array(row)
+                if self.env.is_here(var) && row.dims.len() < place.dims.len() =>
+            {
                 Some((var, row.clone()))
             }
-            Value::Array(_) | Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => None,
+            LoweredValue::Array(_)
+            | LoweredValue::Scalar(_)
+            | LoweredValue::Elements(_)
+            | LoweredValue::Cell(_) => None,
         };
         self.memory
             .names(place.storage)

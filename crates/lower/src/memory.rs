@@ -24,7 +24,7 @@ pub(crate) struct Place {
 
 /// The lowered form of a variable.
 #[derive(Clone, Debug)]
-pub(crate) enum Value {
+pub(crate) enum LoweredValue {
     /// A register or a constant.
     Scalar(Operand),
     /// An array in memory, or an accumulator of rank above 0.

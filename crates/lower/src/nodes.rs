@@ -2,10 +2,10 @@
 //! A cell is memory with additions, like an accumulator.
 
 use lambada_anf::{Atom, Library, NodeId, Param};
-use lambada_loops::{Field, FieldId, NodeType, Operand, Part};
+use lambada_loops::{Field, FieldId, FieldValue, NodeType, Operand};
 
 use crate::Lower;
-use crate::memory::{Place, Value};
+use crate::memory::{LoweredValue, Place};
 
 /// The node types of a library.
 pub(crate) fn node_types(library: &Library) -> Vec<NodeType> {
@@ -28,23 +28,25 @@ pub(crate) fn node_types(library: &Library) -> Vec<NodeType> {
 impl<'a> Lower<'a> {
     pub(crate) fn node(&mut self, bind: &Param, NodeId(node): NodeId, tag: u32, fields: &[Atom]) {
         let part = |lower: &mut Self, atom: &Atom| match lower.env.value(*atom) {
-            Value::Scalar(value) => Part::Scalar(value),
-            Value::Array(place) => {
+            LoweredValue::Scalar(value) => FieldValue::Scalar(value),
+            LoweredValue::Array(place) => {
                 let len = lower.code.len(&place.dims);
-                Part::Array(lower.pointer(&place), len)
+                FieldValue::Array(lower.pointer(&place), len)
             }
-            Value::Elements(_) | Value::Cell(_) => unreachable!("a field holds a value"),
+            LoweredValue::Elements(_) | LoweredValue::Cell(_) => {
+                unreachable!("a field holds a value")
+            }
         };
         let parts = fields.iter().map(|atom| part(self, atom)).collect();
         let (hint, origin) = (self.env.hint(bind.var), self.env.origin(bind.var));
         let handle = self.code.node((lambada_loops::NodeId(node), tag), parts, hint, origin);
-        self.bind(bind.var, Value::Scalar(handle));
+        self.bind(bind.var, LoweredValue::Scalar(handle));
     }
 
     pub(crate) fn tag(&mut self, bind: &Param, of: Atom) {
         let of = self.env.operand(of);
         let tag = self.code.tag(of, self.env.hint(bind.var));
-        self.bind(bind.var, Value::Scalar(tag));
+        self.bind(bind.var, LoweredValue::Scalar(tag));
     }
 
     /// A field: a scalar, or an array in place.
@@ -52,11 +54,13 @@ impl<'a> Lower<'a> {
         let value = match self.field_id(of, tag, field) {
             Some((id, of)) if bind.ty.dims.is_empty() => {
                 let (elem, hint) = (bind.ty.elem.scalar(), self.env.hint(bind.var));
-                Value::Scalar(self.code.field(elem, id, of, hint))
+                LoweredValue::Scalar(self.code.field(elem, id, of, hint))
             }
-            Some((id, of)) => Value::Array(self.opened(bind, id, of)),
-            None if bind.ty.dims.is_empty() => Value::Scalar(Operand::Lit(bind.ty.elem.zero())),
-            None => Value::Array(self.zeros(bind)),
+            Some((id, of)) => LoweredValue::Array(self.opened(bind, id, of)),
+            None if bind.ty.dims.is_empty() => {
+                LoweredValue::Scalar(Operand::Lit(bind.ty.elem.zero()))
+            }
+            None => LoweredValue::Array(self.zeros(bind)),
         };
         self.bind(bind.var, value);
     }
@@ -67,7 +71,7 @@ impl<'a> Lower<'a> {
             Some((id, of)) => self.opened(bind, id, of),
             None => self.zeros(bind),
         };
-        self.bind(bind.var, Value::Array(place));
+        self.bind(bind.var, LoweredValue::Array(place));
     }
 
     /// The content of a cell.
@@ -77,19 +81,21 @@ impl<'a> Lower<'a> {
                 let place = self.opened(bind, id, of);
                 self.held(bind, place)
             }
-            None if bind.ty.dims.is_empty() => Value::Scalar(Operand::Lit(bind.ty.elem.zero())),
-            None => Value::Array(self.zeros(bind)),
+            None if bind.ty.dims.is_empty() => {
+                LoweredValue::Scalar(Operand::Lit(bind.ty.elem.zero()))
+            }
+            None => LoweredValue::Array(self.zeros(bind)),
         };
         self.bind(bind.var, value);
     }
 
     /// The value in memory that receives no more additions.
-    pub(crate) fn held(&mut self, bind: &Param, place: Place) -> Value {
+    pub(crate) fn held(&mut self, bind: &Param, place: Place) -> LoweredValue {
         if !bind.ty.dims.is_empty() {
-            return Value::Array(place);
+            return LoweredValue::Array(place);
         }
         let buf = self.memory.buf(place.storage);
-        Value::Scalar(self.code.load(buf, place.offset, self.env.hint(bind.var)))
+        LoweredValue::Scalar(self.code.load(buf, place.offset, self.env.hint(bind.var)))
     }
 
     /// The field in its node; `None` for the constant null.

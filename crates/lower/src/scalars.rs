@@ -8,27 +8,29 @@ use lambada_prim::Prim;
 use lambada_source::Site;
 
 use crate::Lower;
-use crate::memory::{Place, Value};
+use crate::memory::{LoweredValue, Place};
 
 impl<'a> Lower<'a> {
     pub(crate) fn prim(&mut self, bind: &Param, op: Prim, args: &[Atom]) {
         let args = self.env.operands(args);
         let result = self.code.prim(op, args, self.env.hint(bind.var));
-        self.bind(bind.var, Value::Scalar(result));
+        self.bind(bind.var, LoweredValue::Scalar(result));
     }
 
     pub(crate) fn index(&mut self, bind: &Param, x: Var, index: &[Atom]) {
         let index = self.env.operands(index);
         let value = match self.env.value_of(x).clone() {
             // Out of range only after a check that always fails, so any value will do.
-            Value::Elements(items) => Value::Scalar(
+            LoweredValue::Elements(items) => LoweredValue::Scalar(
                 items.get(constant(index[0])).copied().unwrap_or(Operand::Lit(bind.ty.elem.zero())),
             ),
-            Value::Array(place) if bind.ty.dims.is_empty() => {
-                Value::Scalar(self.element(&place, &index, bind))
+            LoweredValue::Array(place) if bind.ty.dims.is_empty() => {
+                LoweredValue::Scalar(self.element(&place, &index, bind))
             }
-            Value::Array(place) => Value::Array(self.part(&place, &index, bind)),
-            Value::Scalar(_) | Value::Cell(_) => unreachable!("only arrays are indexed"),
+            LoweredValue::Array(place) => LoweredValue::Array(self.part(&place, &index, bind)),
+            LoweredValue::Scalar(_) | LoweredValue::Cell(_) => {
+                unreachable!("only arrays are indexed")
+            }
         };
         self.bind(bind.var, value);
     }
@@ -71,8 +73,10 @@ impl<'a> Lower<'a> {
         let mut parts = Vec::with_capacity(values.len());
         for value in values {
             parts.push(match self.env.value(*value) {
-                Value::Array(place) => Return::Buffer(self.pointer(&place), place.dims.to_vec()),
-                Value::Scalar(_) | Value::Elements(_) | Value::Cell(_) => {
+                LoweredValue::Array(place) => {
+                    Return::Buffer(self.pointer(&place), place.dims.to_vec())
+                }
+                LoweredValue::Scalar(_) | LoweredValue::Elements(_) | LoweredValue::Cell(_) => {
                     Return::Scalar(self.env.operand(*value))
                 }
             });

@@ -13,8 +13,8 @@ use lambada_prim::ScalarTy;
 
 use crate::Lower;
 use crate::branches::is_sized_by;
-use crate::code::Kind;
-use crate::memory::{Home, Place, Value};
+use crate::code::BodyKind;
+use crate::memory::{Home, LoweredValue, Place};
 
 /// The parts of a loop.
 pub(crate) struct Loop<'a> {
@@ -225,7 +225,7 @@ impl<'a> Lower<'a> {
     ) {
         self.within(plan.body, &plan.blocks, |lower| {
             if let Some((index, counter)) = counter {
-                lower.bind(index, Value::Scalar(counter));
+                lower.bind(index, LoweredValue::Scalar(counter));
             }
             lower.bind_state(plan, states, plan.body);
             let wants: Vec<Option<Place>> =
@@ -243,7 +243,7 @@ impl<'a> Lower<'a> {
                     let is_size = plan.params.iter().any(|q| q.ty.dims.contains(&p.var.into()));
                     if is_size || self.env.mentions(block, p.var) {
                         let value = self.code.get(*cell);
-                        self.bind(p.var, Value::Scalar(value));
+                        self.bind(p.var, LoweredValue::Scalar(value));
                     }
                 }
                 State::Array(held) => {
@@ -256,7 +256,7 @@ impl<'a> Lower<'a> {
                     };
                     let place =
                         Place { storage, offset: held.place.offset, dims: self.env.dims(&p.ty) };
-                    self.bind(p.var, Value::Array(place));
+                    self.bind(p.var, LoweredValue::Array(place));
                 }
             }
         }
@@ -265,7 +265,7 @@ impl<'a> Lower<'a> {
     /// The condition of a `while`. It must not overwrite the state, which is the result if the
     /// condition fails.
     fn condition(&mut self, plan: &Loop<'a>, states: &[State], cond: &'a Block) -> While {
-        self.code.open(Kind::Loop);
+        self.code.open(BodyKind::Loop);
         self.protect(states, true);
         let test = self.within(cond, &plan.blocks, |lower| {
             lower.bind_state(plan, states, cond);
@@ -280,7 +280,7 @@ impl<'a> Lower<'a> {
         let cell = self.code.outer_cell(ScalarTy::Bool, "test");
         self.code.set(cell, test);
         let scope = self.code.close();
-        self.code.open(Kind::Loop);
+        self.code.open(BodyKind::Loop);
         scope.into_iter().for_each(|stmt| self.code.push(stmt));
         let test = self.code.get(cell);
         While { before: self.code.close(), test }
@@ -297,12 +297,12 @@ impl<'a> Lower<'a> {
     fn last_state(&mut self, bind: &Param, state: State) {
         let value = match state {
             State::Cell(_) if self.env.last_mention(bind.var).is_none() => return,
-            State::Cell(cell) => Value::Scalar(self.code.get(cell)),
+            State::Cell(cell) => LoweredValue::Scalar(self.code.get(cell)),
             State::Array(held) if held.grows => {
-                Value::Array(self.named(self.memory.buf(held.place.storage), bind))
+                LoweredValue::Array(self.named(self.memory.buf(held.place.storage), bind))
             }
             State::Array(held) => {
-                Value::Array(Place { dims: self.env.dims(&bind.ty), ..held.place })
+                LoweredValue::Array(Place { dims: self.env.dims(&bind.ty), ..held.place })
             }
         };
         self.bind(bind.var, value);
@@ -310,13 +310,13 @@ impl<'a> Lower<'a> {
 }
 
 impl Loop<'_> {
-    fn level(&self) -> Kind {
+    fn level(&self) -> BodyKind {
         if self.roles.contains(&Role::Grows) {
-            Kind::Growing
+            BodyKind::Growing
         } else if self.keeps_nodes {
-            Kind::Keeping
+            BodyKind::Keeping
         } else {
-            Kind::Loop
+            BodyKind::Loop
         }
     }
 }

@@ -64,7 +64,7 @@ pub(crate) struct Checkpoint {
 
 /// The known content of a variable.
 #[derive(Clone, Debug)]
-pub(crate) enum Known {
+pub(crate) enum KnownContent {
     /// `[a, b, c]`
     Items(Vec<Atom>),
     /// A constant array.
@@ -91,7 +91,7 @@ pub(crate) struct Emit {
     /// Reads and integer arithmetic already emitted.
     loads: HashMap<(Var, Vec<Atom>), Atom>,
     pub prims: HashMap<(Prim, Vec<Atom>), Atom>,
-    known: HashMap<Var, Known>,
+    known: HashMap<Var, KnownContent>,
     /// The nodes that are values of recursive types, not functions.
     pub variants: HashSet<NodeId>,
     /// Functions under construction whose results have sizes that an empty `for` would need.
@@ -335,14 +335,14 @@ impl Emit {
     }
 
     /// Records the content of an array.
-    pub fn know(&mut self, array: Atom, known: Known) {
+    pub fn know(&mut self, array: Atom, known: KnownContent) {
         if let Atom::Var(var) = array {
             self.known.insert(var, known);
         }
     }
 
     /// The content of an array, if known.
-    pub fn known(&self, array: Atom) -> Option<&Known> {
+    pub fn known(&self, array: Atom) -> Option<&KnownContent> {
         self.known.get(&array.as_var()?)
     }
 
@@ -354,7 +354,7 @@ impl Emit {
         };
         let tensor = Rc::new(tensor);
         let atom = self.bind("xs", ty, Op::Constant(tensor.clone()));
-        self.know(atom, Known::Constant(tensor));
+        self.know(atom, KnownContent::Constant(tensor));
         atom
     }
 
@@ -377,16 +377,16 @@ impl Emit {
         let Some(first) = index.first() else { return x };
         if let (Some(known), Some(Scalar::Int(i))) = (self.known(x), first.as_lit()) {
             match known {
-                Known::Items(items) if i >= 0 && (i as usize) < items.len() => {
+                KnownContent::Items(items) if i >= 0 && (i as usize) < items.len() => {
                     let item = items[i as usize];
                     return self.load(item, &index[1..]);
                 }
-                Known::Constant(tensor)
+                KnownContent::Constant(tensor)
                     if tensor.dims.len() == 1 && i >= 0 && (i as usize) < tensor.dims[0] =>
                 {
                     return Atom::Lit(tensor.data.get(i as usize));
                 }
-                Known::Items(_) | Known::Constant(_) => {}
+                KnownContent::Items(_) | KnownContent::Constant(_) => {}
             }
         }
         let var = x.as_var().expect("an array is a variable");

@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::bounds::{Bounds, Comparison, Frame, Frames, Known, Learned, Place};
+use lambada_anf::bounds::{Bounds, Comparison, Frame, Frames, Learned, ProgramPoint, ScopedFacts};
 use lambada_anf::{Atom, Poly, Var};
 use lambada_prim::{Prim, ScalarTy};
 
@@ -57,19 +57,19 @@ impl Facts {
     }
 
     /// All facts at this point.
-    pub fn known(&self) -> Known {
-        Known::within(self.bounds.clone(), self.frames.clone())
+    pub fn known(&self) -> ScopedFacts {
+        ScopedFacts::within(self.bounds.clone(), self.frames.clone())
     }
 
     // Answers
 
     /// Asks a question in the innermost block.
-    fn ask<T>(&self, question: impl FnOnce(Place<'_>) -> T) -> T {
+    fn ask<T>(&self, question: impl FnOnce(ProgramPoint<'_>) -> T) -> T {
         self.ask_outside(self.frames.len(), question)
     }
 
     /// Asks a question outside the block of level `level`.
-    fn ask_outside<T>(&self, level: usize, question: impl FnOnce(Place<'_>) -> T) -> T {
+    fn ask_outside<T>(&self, level: usize, question: impl FnOnce(ProgramPoint<'_>) -> T) -> T {
         self.frames.ask(&self.bounds, level, question)
     }
 

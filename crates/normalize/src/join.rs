@@ -10,7 +10,7 @@ use lambada_anf::{Atom, Nest, Param, Ty};
 use crate::Eval;
 use crate::emit::{Closed, Emit};
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, joint_axes, merge, zeros};
+use crate::merge::{LeafContext, Merge, joint_axes, merge, zeros};
 use crate::val::{Leaf, Val};
 
 /// The two blocks, and the results of the `if`.
@@ -109,13 +109,16 @@ impl Join {
         side: usize,
         leaf: Option<&Leaf>,
         mask: &[bool],
-        place: &Place,
+        context: &LeafContext,
     ) -> Atom {
-        let extents: Vec<Atom> =
-            place.extents.iter().map(|e| self.sizes.get(e).map_or(*e, |both| both[side])).collect();
+        let extents: Vec<Atom> = context
+            .extents
+            .iter()
+            .map(|e| self.sizes.get(e).map_or(*e, |both| both[side]))
+            .collect();
         emit.within(&mut self.sides[side], |emit| match leaf {
             Some(leaf) => emit.broadcast(leaf, mask, &extents),
-            None => zeros(emit, place.elem, mask, &extents),
+            None => zeros(emit, context.elem, mask, &extents),
         })
     }
 }
@@ -141,9 +144,14 @@ impl Merge for Join {
         Ok(size)
     }
 
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+    fn leaf(
+        &mut self,
+        emit: &mut Emit,
+        parts: &[Option<&Leaf>],
+        context: &LeafContext,
+    ) -> Eval<Leaf> {
         if let (Some(a), Some(b)) = (parts[0], parts[1]) {
-            if a == b && emit.is_static(a, &place.extents, self.level) {
+            if a == b && emit.is_static(a, &context.extents, self.level) {
                 return Ok(a.clone());
             }
             if a.axes == b.axes
@@ -160,13 +168,14 @@ impl Merge for Join {
         let mask = joint_axes(parts);
         let hint = emit.hint.take();
         let pair = [
-            self.on_side(emit, 0, parts[0], &mask, place),
-            self.on_side(emit, 1, parts[1], &mask, place),
+            self.on_side(emit, 0, parts[0], &mask, context),
+            self.on_side(emit, 1, parts[1], &mask, context),
         ];
         emit.hint = hint;
-        let ty = Ty { elem: place.elem, dims: Leaf::select(&mask, &place.extents) };
-        let leaf = Leaf { atom: pair[0], prefix: Vec::new(), axes: mask, node: place.elem.node() };
-        if pair[0] == pair[1] && emit.is_static(&leaf, &place.extents, self.level) {
+        let ty = Ty { elem: context.elem, dims: Leaf::select(&mask, &context.extents) };
+        let leaf =
+            Leaf { atom: pair[0], prefix: Vec::new(), axes: mask, node: context.elem.node() };
+        if pair[0] == pair[1] && emit.is_static(&leaf, &context.extents, self.level) {
             return Ok(leaf);
         }
         Ok(Leaf { atom: self.slot(emit, pair, ty), ..leaf })

@@ -11,7 +11,7 @@ use lambada_core::{Data, sized};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 
 use crate::shape::{Constructor, LeafLayout, Shape, Table};
-use rows::{Reader, Writer};
+use rows::{RowDecoder, Writer};
 
 /// The conversion of values of a type to tensors.
 #[derive(Clone, Debug, PartialEq)]
@@ -70,23 +70,23 @@ impl Layout {
         }
         let mut leaves: Vec<Tensor> = (0..self.shape.leaf_count()).map(|_| next()).collect();
         let columns: Vec<Tensor> = self.table.leaves().iter().map(|_| next()).collect();
-        let mut rows = Reader::new(&self.table, &columns);
+        let mut rows = RowDecoder::new(&self.table, &columns);
         build(&self.shape, &mut leaves, &mut Vec::new(), &mut rows)
     }
 }
 
 /// A leaf of some value. It is absent in the fields of other constructors than the value's own,
 /// where only the outer axes are known.
-enum Part {
+enum LeafData {
     Present(Tensor),
     Absent(Vec<usize>),
 }
 
-impl Part {
+impl LeafData {
     fn finish(self, leaf: &LeafLayout) -> Tensor {
         match self {
-            Part::Present(tensor) => tensor,
-            Part::Absent(mut dims) => {
+            LeafData::Present(tensor) => tensor,
+            LeafData::Absent(mut dims) => {
                 dims.resize(leaf.dims.len(), 0);
                 Tensor::zeros(leaf.elem, dims)
             }
@@ -97,16 +97,16 @@ impl Part {
 fn flatten(
     shape: &Shape,
     data: Option<&Data>,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<LeafData>,
     rows: &mut Writer,
 ) -> Result<(), String> {
     let Some(data) = data else {
-        parts.extend(shape.leaves().iter().map(|_| Part::Absent(Vec::new())));
+        parts.extend(shape.leaves().iter().map(|_| LeafData::Absent(Vec::new())));
         return Ok(());
     };
     match (shape, data) {
         (Shape::Scalar(elem), Data::Tensor(tensor)) => {
-            parts.push(Part::Present(scalars(*elem, 0, tensor)?))
+            parts.push(LeafData::Present(scalars(*elem, 0, tensor)?))
         }
         (Shape::Tuple(shapes), Data::Tuple(items)) if shapes.len() == items.len() => {
             let mut pairs = shapes.iter().zip(items);
@@ -120,7 +120,7 @@ fn flatten(
         }
         (Shape::Variant(constructors), Data::Con { name, args, .. }) => {
             let tag = constructor(constructors, name, args)?;
-            parts.push(Part::Present(Tensor::scalar(Scalar::Int(tag as i64))));
+            parts.push(LeafData::Present(Tensor::scalar(Scalar::Int(tag as i64))));
             for (c, (_, fields)) in constructors.iter().enumerate() {
                 let present = |k: usize| (c == tag).then(|| &args[k]);
                 fields
@@ -131,7 +131,7 @@ fn flatten(
         }
         (Shape::Node(id), data) => {
             let row = rows.add(*id, data)?;
-            parts.push(Part::Present(Tensor::scalar(Scalar::Int(row))));
+            parts.push(LeafData::Present(Tensor::scalar(Scalar::Int(row))));
         }
         (Shape::Array(_, elem), data) => flatten_array(shape, elem, data, parts, rows)?,
         (Shape::Record(shapes), Data::Con { name, .. })
@@ -166,16 +166,16 @@ fn flatten_array(
     shape: &Shape,
     elem: &Shape,
     data: &Data,
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<LeafData>,
     rows: &mut Writer,
 ) -> Result<(), String> {
     match (scalar_array(shape), data) {
         (None, Data::Tensor(Tensor { dims, .. })) if elem.is_empty() && dims.len() == 2 => {
-            parts.push(Part::Present(nothing(&dims[..1])));
+            parts.push(LeafData::Present(nothing(&dims[..1])));
             Ok(())
         }
         (Some((scalar, rank)), Data::Tensor(tensor)) => {
-            parts.push(Part::Present(scalars(scalar, rank, tensor)?));
+            parts.push(LeafData::Present(scalars(scalar, rank, tensor)?));
             Ok(())
         }
         (_, Data::Array(items)) => stack(elem, items, parts, rows),
@@ -197,10 +197,10 @@ fn nothing(dims: &[usize]) -> Tensor {
 fn stack(
     elem: &Shape,
     items: &[Data],
-    parts: &mut Vec<Part>,
+    parts: &mut Vec<LeafData>,
     rows: &mut Writer,
 ) -> Result<(), String> {
-    let mut columns: Vec<Vec<Part>> =
+    let mut columns: Vec<Vec<LeafData>> =
         elem.leaves().iter().map(|_| Vec::with_capacity(items.len())).collect();
     for item in items {
         let mut leaves = Vec::new();
@@ -213,32 +213,32 @@ fn stack(
     Ok(())
 }
 
-fn stack_leaf(column: Vec<Part>, elem: ScalarTy) -> Result<Part, String> {
+fn stack_leaf(column: Vec<LeafData>, elem: ScalarTy) -> Result<LeafData, String> {
     let count = column.len();
     let known = column.iter().find_map(|part| match part {
-        Part::Present(tensor) => Some(tensor.dims.clone()),
-        Part::Absent(_) => None,
+        LeafData::Present(tensor) => Some(tensor.dims.clone()),
+        LeafData::Absent(_) => None,
     });
     let Some(dims) = known else {
-        let Some(Part::Absent(first)) = column.first() else {
-            return Ok(Part::Absent(vec![count]));
+        let Some(LeafData::Absent(first)) = column.first() else {
+            return Ok(LeafData::Absent(vec![count]));
         };
-        return Ok(Part::Absent([&[count], &first[..]].concat()));
+        return Ok(LeafData::Absent([&[count], &first[..]].concat()));
     };
     let len: usize = dims.iter().product();
     let mut data = Elements::zeros(elem, count * len);
     for (k, part) in column.iter().enumerate() {
         match part {
-            Part::Present(tensor) if tensor.dims == dims => {
+            LeafData::Present(tensor) if tensor.dims == dims => {
                 (0..len).for_each(|j| data.set(k * len + j, tensor.data.get(j)))
             }
-            Part::Absent(leading) if dims.starts_with(leading) => {}
-            Part::Present(Tensor { dims: other, .. }) | Part::Absent(other) => {
+            LeafData::Absent(leading) if dims.starts_with(leading) => {}
+            LeafData::Present(Tensor { dims: other, .. }) | LeafData::Absent(other) => {
                 return Err(irregular(&dims, other));
             }
         }
     }
-    Ok(Part::Present(Tensor { dims: [&[count], &dims[..]].concat(), data }))
+    Ok(LeafData::Present(Tensor { dims: [&[count], &dims[..]].concat(), data }))
 }
 
 fn irregular(a: &[usize], b: &[usize]) -> String {
@@ -303,7 +303,7 @@ fn taken(leaf: &mut Tensor) -> Tensor {
 }
 
 /// The value at a position of the enclosing arrays. A leaf outside arrays is taken.
-fn build(shape: &Shape, leaves: &mut [Tensor], at: &mut Vec<usize>, rows: &mut Reader) -> Data {
+fn build(shape: &Shape, leaves: &mut [Tensor], at: &mut Vec<usize>, rows: &mut RowDecoder) -> Data {
     if is_one_tensor(shape) {
         return Data::Tensor(match at.is_empty() {
             true => taken(&mut leaves[0]),
@@ -349,7 +349,7 @@ fn build_all<'a>(
     shapes: impl Iterator<Item = &'a Shape>,
     mut leaves: &mut [Tensor],
     at: &mut Vec<usize>,
-    rows: &mut Reader,
+    rows: &mut RowDecoder,
 ) -> Vec<Data> {
     let mut values = Vec::new();
     for shape in shapes {

@@ -16,7 +16,7 @@ use crate::{Eval, ill_typed};
 
 /// The place of a leaf in a value.
 #[derive(Clone, Debug)]
-pub(crate) struct Place {
+pub(crate) struct LeafContext {
     /// The merged sizes of the arrays around it, outermost first.
     pub extents: Vec<Atom>,
     /// The sizes that the parts had.
@@ -40,7 +40,12 @@ pub(crate) trait Merge {
     }
 
     /// A leaf; at least one part is present.
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf>;
+    fn leaf(
+        &mut self,
+        emit: &mut Emit,
+        parts: &[Option<&Leaf>],
+        context: &LeafContext,
+    ) -> Eval<Leaf>;
 }
 
 /// Merges values of one type, at least one of them present.
@@ -50,14 +55,19 @@ pub(crate) fn merge(with: &mut dyn Merge, emit: &mut Emit, parts: &[Option<&Val>
 }
 
 /// The new leaf for a leaf at its place.
-type OnLeaf<'f> = dyn FnMut(&mut Emit, &Leaf, &Place) -> Leaf + 'f;
+type OnLeaf<'f> = dyn FnMut(&mut Emit, &Leaf, &LeafContext) -> Leaf + 'f;
 
 /// The value with mapped leaves; the mapping may emit code.
 pub(crate) fn map_leaves(emit: &mut Emit, value: &Val, leaf: &mut OnLeaf) -> Eval<Val> {
     struct Each<'f>(&'f mut OnLeaf<'f>);
     impl Merge for Each<'_> {
-        fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
-            Ok(self.0(emit, parts[0].ok_or_else(ill_typed)?, place))
+        fn leaf(
+            &mut self,
+            emit: &mut Emit,
+            parts: &[Option<&Leaf>],
+            context: &LeafContext,
+        ) -> Eval<Leaf> {
+            Ok(self.0(emit, parts[0].ok_or_else(ill_typed)?, context))
         }
     }
     merge(&mut Each(leaf), emit, &[Some(value)])
@@ -107,9 +117,9 @@ impl Merger<'_> {
         let elem = self.emit.elem_of(first);
         let is_guarded = self.ways.iter().any(|way| is_guarded(way));
         let (extents, own) = (self.extents.clone(), self.own.clone());
-        let place =
-            Place { extents, own, is_guarded, elem, is_tag, is_captured: self.captured > 0 };
-        self.with.leaf(self.emit, parts, &place)
+        let context =
+            LeafContext { extents, own, is_guarded, elem, is_tag, is_captured: self.captured > 0 };
+        self.with.leaf(self.emit, parts, &context)
     }
 
     fn array(&mut self, parts: &[Option<&Rc<ArrayVal>>]) -> Eval<Val> {
@@ -216,17 +226,17 @@ impl Emit {
         part: usize,
         mask: &[bool],
         outer: &[Atom],
-        place: &Place,
+        context: &LeafContext,
     ) -> Atom {
         let sizes = |inner: &[Atom]| outer.iter().chain(inner).copied().collect::<Vec<Atom>>();
-        let target = sizes(&place.extents);
-        let Some(leaf) = leaf else { return zeros(self, place.elem, mask, &target) };
-        let own = sizes(&place.own[part]);
+        let target = sizes(&context.extents);
+        let Some(leaf) = leaf else { return zeros(self, context.elem, mask, &target) };
+        let own = sizes(&context.own[part]);
         let stored =
             Leaf::select(&leaf.axes, &own).into_iter().zip(Leaf::select(&leaf.axes, &target));
         let different: Vec<(Atom, Atom)> =
             stored.filter(|(a, b)| !self.facts.equal(*a, *b)).collect();
-        if different.is_empty() || !place.is_guarded {
+        if different.is_empty() || !context.is_guarded {
             return self.broadcast(leaf, mask, &target);
         }
         let fits = different.into_iter().fold(Atom::bool(true), |all, (a, b)| {
@@ -238,9 +248,9 @@ impl Emit {
         let value = self.broadcast(leaf, mask, &target);
         let then = self.leave().finish(vec![value]);
         self.enter();
-        let zero = zeros(self, place.elem, mask, &target);
+        let zero = zeros(self, context.elem, mask, &target);
         let otherwise = self.leave().finish(vec![zero]);
-        let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &target) };
+        let ty = Ty { elem: context.elem, dims: Leaf::select(mask, &target) };
         let hint = self.hint_of(leaf.atom);
         self.bind(&hint, ty, Nest::If { cond: fits, then, otherwise })
     }

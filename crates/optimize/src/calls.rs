@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
-use lambada_anf::bounds::Known;
+use lambada_anf::bounds::ScopedFacts;
 use lambada_anf::{
     Atom, Block, Effect, Exp, FnId, Function, Library, LoopKind, Nest, Op, Param, Stm, Ty, Var,
 };
@@ -299,7 +299,7 @@ struct Descent<'a> {
     open: Vec<bool>,
     /// The handles that are parts of parameters, with the position of the parameter.
     parts: HashMap<Var, usize>,
-    known: Known,
+    known: ScopedFacts,
 }
 
 impl<'a> Descent<'a> {
@@ -310,7 +310,7 @@ impl<'a> Descent<'a> {
         for (k, open) in open.iter_mut().enumerate() {
             *open &= params.get(k).is_some_and(decides);
         }
-        Descent { circle, params, open, parts: HashMap::new(), known: Known::default() }
+        Descent { circle, params, open, parts: HashMap::new(), known: ScopedFacts::default() }
     }
 
     fn block(&mut self, block: &Block) {

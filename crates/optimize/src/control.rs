@@ -219,19 +219,20 @@ fn for_invariant(
     let scalar = |a: Atom| {
         a.as_var().is_none_or(|v| context.scope.ty(v).is_some_and(|ty| ty.dims.is_empty()))
     };
-    let replaced: Vec<Option<Value>> = outs
+    let replaced: Vec<Option<ClosedForm>> = outs
         .iter()
         .zip(&stm.binds)
         .zip(&body.results)
         .map(|((out, p), result)| match out {
             Out::Collect if outside(*result) && scalar(*result) && p.ty.rank() == 1 => {
-                Some(Value::Fill(*result))
+                Some(ClosedForm::Fill(*result))
             }
             Out::Collect => filled(context, body, *result)
                 .filter(|value| outside(*value))
-                .map(Value::Fill)
+                .map(ClosedForm::Fill)
                 .or_else(|| {
-                    all_elements(context, index, body, p, *result).map(|xs| Value::Atom(xs.into()))
+                    all_elements(context, index, body, p, *result)
+                        .map(|xs| ClosedForm::Atom(xs.into()))
                 }),
             Out::Reduce(op) => idle(*op, p.ty.elem.scalar(), *result, outside(*result)),
         })
@@ -253,19 +254,21 @@ fn for_invariant(
     let mut values = Vec::new();
     for (p, value) in stm.binds.iter().zip(replaced) {
         values.push(match value {
-            Some(Value::Atom(atom)) => atom,
-            Some(Value::Fill(atom)) => {
+            Some(ClosedForm::Atom(atom)) => atom,
+            Some(ClosedForm::Fill(atom)) => {
                 stms.push(Stm::new(vec![p.clone()], Op::Fill(atom)));
                 p.var.into()
             }
-            Some(Value::Repeated(op, atom)) => repeated(context, &mut stms, p, op, extent, atom),
+            Some(ClosedForm::Repeated(op, atom)) => {
+                repeated(context, &mut stms, p, op, extent, atom)
+            }
             None => p.var.into(),
         });
     }
     Some(Replacement { stms, values })
 }
 
-enum Value {
+enum ClosedForm {
     Atom(Atom),
     Fill(Atom),
     /// `atom ⊕ atom ⊕ …`
@@ -273,13 +276,13 @@ enum Value {
 }
 
 /// A reduction of the unit is the unit; one of something that does not change needs no loop.
-fn idle(op: ReduceOp, elem: ScalarTy, result: Atom, unchanging: bool) -> Option<Value> {
+fn idle(op: ReduceOp, elem: ScalarTy, result: Atom, unchanging: bool) -> Option<ClosedForm> {
     let unit = Atom::Lit(op.unit(elem));
     let zero = op == ReduceOp::Add && result == Atom::real(-0.0);
     if result == unit || zero {
-        return Some(Value::Atom(unit));
+        return Some(ClosedForm::Atom(unit));
     }
-    (unchanging && op != ReduceOp::Mul).then_some(Value::Repeated(op, result))
+    (unchanging && op != ReduceOp::Mul).then_some(ClosedForm::Repeated(op, result))
 }
 
 /// A sum of equal terms is a product; other reductions of equal things are idempotent. Without

@@ -224,8 +224,8 @@ impl Leaving<'_> {
         let typed = !here.checked || !rests_on_sizes(s);
         let pure = self.calls.is_pure(s);
         let runs = here.unchecked;
-        let place = Place { runs, divides: runs || self.audience == Audience::Machine };
-        !depends && typed && worthwhile(s) && pure && safe(s, self.scope, place)
+        let permissions = Permissions { runs, divides: runs || self.audience == Audience::Machine };
+        !depends && typed && worthwhile(s) && pure && safe(s, self.scope, permissions)
     }
 
     /// The statements that leave the branches of an invariant condition, under that condition:
@@ -364,7 +364,7 @@ fn rests_on_sizes(stm: &Stm) -> bool {
 
 /// Permissions at the place to which a statement moves.
 #[derive(Clone, Copy)]
-struct Place {
+struct Permissions {
     /// The program would have run the statement.
     runs: bool,
     /// An integer is divided by zero without a failure: not so in source that people read, where
@@ -373,23 +373,23 @@ struct Place {
 }
 
 /// Whether it may run where the program might not have run it.
-fn safe(stm: &Stm, scope: &mut Scope, place: Place) -> bool {
-    let runs = place.runs;
+fn safe(stm: &Stm, scope: &mut Scope, permissions: Permissions) -> bool {
+    let runs = permissions.runs;
     match &stm.exp {
         Exp::Op(Op::Prim(Prim::DivInt | Prim::RemInt, args)) => {
-            place.divides || scope.proves(Atom::int(0), args[1], true)
+            permissions.divides || scope.proves(Atom::int(0), args[1], true)
         }
         Exp::Op(Op::ArrayPrim(prim, args)) => runs || fit(*prim, args, scope),
         // The constructor of the node may be known only where it runs.
         Exp::Op(Op::Field { .. } | Op::Call { .. }) => runs,
         Exp::Op(op) => op.access().is_none_or(|(x, index)| scope.in_range(x, index)),
         Exp::Nest(Nest::Loop { kind: LoopKind::While(_), .. }) => runs,
-        Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => inner_safe(stm, scope, place),
+        Exp::Nest(Nest::For { .. } | Nest::Loop { .. }) => inner_safe(stm, scope, permissions),
         Exp::Nest(Nest::If { cond, then, otherwise }) => {
             [(then, true), (otherwise, false)].into_iter().all(|(b, holds)| {
                 let mark = scope.mark();
                 scope.assume(*cond, holds);
-                let safe = block_safe(b, scope, place);
+                let safe = block_safe(b, scope, permissions);
                 scope.reset(mark);
                 safe
             })
@@ -410,30 +410,30 @@ fn fit(prim: ArrayPrim, args: &[Var], scope: &Scope) -> bool {
 
 /// Whether every access in a pure block is evidently in range here.
 pub(crate) fn evident(block: &Block, scope: &mut Scope) -> bool {
-    block_safe(block, scope, Place { runs: true, divides: true })
+    block_safe(block, scope, Permissions { runs: true, divides: true })
 }
 
-fn inner_safe(stm: &Stm, scope: &mut Scope, place: Place) -> bool {
+fn inner_safe(stm: &Stm, scope: &mut Scope, permissions: Permissions) -> bool {
     if let Exp::Nest(Nest::If { cond, then, otherwise }) = &stm.exp {
         return [(then, true), (otherwise, false)].into_iter().all(|(block, holds)| {
             let mark = scope.mark();
             scope.assume(*cond, holds);
-            let safe = block_safe(block, scope, place);
+            let safe = block_safe(block, scope, permissions);
             scope.reset(mark);
             safe
         });
     }
     let mark = scope.mark();
     scope.enter(&stm.exp);
-    let safe = stm.exp.blocks().into_iter().all(|b| block_safe(b, scope, place));
+    let safe = stm.exp.blocks().into_iter().all(|b| block_safe(b, scope, permissions));
     scope.reset(mark);
     safe
 }
 
-fn block_safe(block: &Block, scope: &mut Scope, place: Place) -> bool {
+fn block_safe(block: &Block, scope: &mut Scope, permissions: Permissions) -> bool {
     let mark = scope.mark();
     let safe = block.stms.iter().all(|s| {
-        let safe = safe(s, scope, place);
+        let safe = safe(s, scope, permissions);
         scope.pass(s);
         safe
     });

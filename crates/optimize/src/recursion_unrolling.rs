@@ -107,7 +107,7 @@ impl Recursion {
         if !fits || !branches(goes_on, id) {
             return None;
         }
-        let known = Known::of(&function.body);
+        let known = ScalarDefinitions::of(&function.body);
         let cond = condition(&function.body)?;
         let ints = (0..function.params.len()).filter(|k| function.params[*k].ty == Ty::int());
         let ends = |size: usize, number: i64| {
@@ -175,7 +175,7 @@ impl Recursion {
         if *statements > LEVELS as usize * STATEMENTS {
             return None;
         }
-        let known = Known::of(&block);
+        let known = ScalarDefinitions::of(&block);
         self.written(&mut block, number, &known, names, statements)?;
         Some(block)
     }
@@ -185,7 +185,7 @@ impl Recursion {
         &self,
         block: &mut Block,
         number: i64,
-        known: &Known,
+        known: &ScalarDefinitions,
         names: &mut Names,
         statements: &mut usize,
     ) -> Option<()> {
@@ -216,12 +216,12 @@ impl Recursion {
 }
 
 /// Numbers that are computed from numbers.
-struct Known {
+struct ScalarDefinitions {
     computed: HashMap<Var, (Prim, Vec<Atom>)>,
 }
 
-impl Known {
-    fn of(block: &Block) -> Known {
+impl ScalarDefinitions {
+    fn of(block: &Block) -> ScalarDefinitions {
         let mut computed = HashMap::new();
         block.each(&mut |stm| {
             if let (Exp::Op(Op::Prim(op, args)), [p]) = (&stm.exp, &stm.binds[..])
@@ -230,7 +230,7 @@ impl Known {
                 computed.insert(p.var, (*op, args.clone()));
             }
         });
-        Known { computed }
+        ScalarDefinitions { computed }
     }
 
     /// The value of an atom where some variables are these numbers.
@@ -283,7 +283,7 @@ fn branches(block: &Block, id: FnId) -> bool {
 
 /// Whether a block chooses by comparing the variable with a constant.
 fn tests(block: &Block, size: Var) -> bool {
-    let known = Known::of(block);
+    let known = ScalarDefinitions::of(block);
     block.stms.iter().any(|stm| {
         let Exp::Nest(Nest::If { cond: Atom::Var(cond), .. }) = &stm.exp else { return false };
         let Some((Prim::EqInt, args)) = known.computed.get(cond) else { return false };

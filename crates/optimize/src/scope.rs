@@ -2,7 +2,7 @@
 //! inequalities between integers, by the judgement that the checker uses too
 //! ([`lambada_anf::bounds`]).
 
-use lambada_anf::bounds::Known;
+use lambada_anf::bounds::ScopedFacts;
 use lambada_anf::{Atom, Exp, Function, LoopKind, Nest, Op, Param, Stm, Ty, Var};
 use lambada_prim::Prim;
 use rustc_hash::{FxHashMap as HashMap, FxHashSet as HashSet};
@@ -16,7 +16,7 @@ pub(crate) struct Scope {
     definitions: HashMap<Var, Exp>,
     /// Arrays whose memory a statement takes over if they are not needed afterwards.
     consumed: HashSet<Var>,
-    known: Known,
+    known: ScopedFacts,
 }
 
 impl Scope {

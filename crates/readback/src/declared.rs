@@ -9,7 +9,7 @@ use lambada_anf::Library;
 use lambada_surface::ast::{Expr, ExprKind, Pattern, TypeExpr};
 use lambada_surface::build;
 
-use crate::group::{Fresh, Group, Place, patterns};
+use crate::group::{FieldPath, Fresh, Group, patterns};
 
 /// A recursive type of the program.
 #[derive(Clone, Debug)]
@@ -61,13 +61,13 @@ impl Declared {
         patterns(self.constructors[tag as usize].1.iter(), 0, names)
     }
 
-    /// Place of a field in an argument of the constructor.
-    pub(crate) fn place(&self, tag: u32, field: u32) -> Option<Place> {
+    /// Path to a field in an argument of the constructor.
+    pub(crate) fn path(&self, tag: u32, field: u32) -> Option<FieldPath> {
         let mut at = 0;
         self.constructors[tag as usize].1.iter().find_map(|group| {
-            let place = group.place(at, field);
+            let path = group.path(at, field);
             at += group.width();
-            place
+            path
         })
     }
 }

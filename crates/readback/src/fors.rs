@@ -4,12 +4,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::bounds::Known;
+use lambada_anf::bounds::ScopedFacts;
 use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Stm, Ty, Var};
 
 #[derive(Default)]
 pub(crate) struct Fors {
-    known: Known,
+    known: ScopedFacts,
     types: HashMap<Var, Ty>,
     /// Variables bound by a `for` that has an iteration.
     runs: HashSet<Var>,

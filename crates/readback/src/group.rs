@@ -39,8 +39,8 @@ pub enum Group {
 /// Makes a fresh name.
 pub(crate) type Fresh<'a> = &'a mut dyn FnMut(&str) -> Rc<str>;
 
-/// Place of a field in an argument.
-pub(crate) struct Place {
+/// Path to a field in an argument.
+pub(crate) struct FieldPath {
     /// The field that a pattern binds so that this one can be read.
     pub(crate) bound: u32,
     /// Path from there to the elements.
@@ -253,20 +253,20 @@ impl Group {
         at + self.rank().unwrap_or_default()
     }
 
-    /// The place of a field, if it belongs to the group.
-    pub(crate) fn place(&self, at: u32, field: u32) -> Option<Place> {
+    /// The path to a field, if it belongs to the group.
+    pub(crate) fn path(&self, at: u32, field: u32) -> Option<FieldPath> {
         match self {
             Group::One | Group::Array(_) | Group::Variant(_) => {
                 let (steps, size) = self.inside(at, field, 0)?;
-                Some(Place { bound: self.bound(at), steps, size })
+                Some(FieldPath { bound: self.bound(at), steps, size })
             }
             // Patterns take tuples and records apart.
             Group::Tuple(_) | Group::Record(_) => {
                 let mut at = at;
                 self.parts().into_iter().find_map(|(_, part)| {
-                    let place = part.place(at, field);
+                    let path = part.path(at, field);
                     at += part.width();
-                    place
+                    path
                 })
             }
         }
@@ -336,7 +336,7 @@ pub(crate) fn patterns<'g>(
     groups.map(pattern).collect()
 }
 
-impl Place {
+impl FieldPath {
     /// The field, read from the variable that the pattern binds. `elem`: element type of the array
     /// that it is, or of which it is a size.
     pub(crate) fn read(&self, named: Expr, (elem, zero): (TypeExpr, &Expr), fresh: Fresh) -> Expr {

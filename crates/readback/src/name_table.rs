@@ -353,8 +353,8 @@ impl NameTable {
 
     /// The field that a pattern binds so that this one can be read.
     pub(crate) fn bound(&self, id: NodeId, tag: u32, field: u32) -> u32 {
-        let place = self.declared(id).and_then(|declared| declared.place(tag, field));
-        place.map_or(field, |place| place.bound)
+        let path = self.declared(id).and_then(|declared| declared.path(tag, field));
+        path.map_or(field, |path| path.bound)
     }
 
     /// The field that a pattern binds so that this one can be read, and the reading: a size is read
@@ -368,17 +368,17 @@ impl NameTable {
         fresh: Fresh,
     ) -> (u32, Expr) {
         let named = build::var(name);
-        let place = self.declared(id).and_then(|declared| declared.place(tag, field));
-        let Some(place) = place else { return (field, named) };
-        let array = place.size.map_or(field, |size| size.array);
+        let path = self.declared(id).and_then(|declared| declared.path(tag, field));
+        let Some(path) = path else { return (field, named) };
+        let array = path.size.map_or(field, |size| size.array);
         let elem = self.library.node(id).constructors[tag as usize].fields[array as usize].ty.elem;
-        (place.bound, place.read(named, (self.elem(elem), &self.zero(elem)), fresh))
+        (path.bound, path.read(named, (self.elem(elem), &self.zero(elem)), fresh))
     }
 
     /// Whether the field is a size that is read from its array.
     pub(crate) fn is_size(&self, id: NodeId, tag: u32, field: u32) -> bool {
-        let place = self.declared(id).and_then(|declared| declared.place(tag, field));
-        place.is_some_and(|place| place.size.is_some())
+        let path = self.declared(id).and_then(|declared| declared.path(tag, field));
+        path.is_some_and(|path| path.size.is_some())
     }
 
     /// The value that stands for a part of null.

@@ -178,7 +178,7 @@ pub(crate) fn is_token(name: &str) -> bool {
 
 /// The construct that brings a name into scope.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum BinderKind {
     /// In the head of the definition.
     Param,
     /// By a `let`, whose value spans these positions of the text.
@@ -192,7 +192,7 @@ enum Kind {
 /// A binding and its scope. Positions in the text count bindings and mentions.
 struct Binder {
     name: Rc<str>,
-    kind: Kind,
+    kind: BinderKind,
     /// The bindings of one pattern, which must have different names.
     group: usize,
     start: usize,
@@ -226,11 +226,11 @@ impl Scopes {
         let mark = self.open.len();
         self.groups += 1;
         for size in &def.sizes {
-            self.bind(&size.text, Kind::Param);
+            self.bind(&size.text, BinderKind::Param);
         }
         // A local function may reuse names of outer variables that it does not mention for its
         // parameters.
-        let kind = if is_token(&def.name.text) { Kind::State } else { Kind::Param };
+        let kind = if is_token(&def.name.text) { BinderKind::State } else { BinderKind::Param };
         def.params.iter().for_each(|param| self.pattern(&param.pattern, kind));
         def.params.iter().filter_map(|param| param.ty.as_ref()).for_each(|ty| self.ty(ty));
         def.result.iter().for_each(|ty| self.ty(ty));
@@ -268,8 +268,8 @@ impl Scopes {
         children(size, &mut |part| self.size(part));
     }
 
-    fn bind(&mut self, name: &Rc<str>, kind: Kind) {
-        if !is_token(name) && kind != Kind::Param {
+    fn bind(&mut self, name: &Rc<str>, kind: BinderKind) {
+        if !is_token(name) && kind != BinderKind::Param {
             self.fixed.insert(name.clone());
         }
         let k = self.binders.len();
@@ -290,7 +290,7 @@ impl Scopes {
     /// Brings local functions into scope.
     fn functions(&mut self, defs: &[Def]) {
         self.groups += 1;
-        defs.iter().for_each(|def| self.bind(&def.name.text, Kind::State));
+        defs.iter().for_each(|def| self.bind(&def.name.text, BinderKind::State));
     }
 
     fn close(&mut self, mark: usize) {
@@ -310,7 +310,7 @@ impl Scopes {
         self.at += 1;
     }
 
-    fn pattern(&mut self, pattern: &Pattern, kind: Kind) {
+    fn pattern(&mut self, pattern: &Pattern, kind: BinderKind) {
         Variables { scopes: self, kind }.pattern(pattern);
     }
 
@@ -318,11 +318,11 @@ impl Scopes {
         match clause {
             Clause::Range(name, bound) => {
                 self.expr(bound);
-                self.bind(&name.text, Kind::Index);
+                self.bind(&name.text, BinderKind::Index);
             }
             Clause::In(pattern, array) => {
                 self.expr(array);
-                self.pattern(pattern, Kind::State);
+                self.pattern(pattern, BinderKind::State);
             }
         }
     }
@@ -337,7 +337,7 @@ impl Scopes {
                     let from = self.at;
                     self.expr(value);
                     self.groups += 1;
-                    self.pattern(&param.pattern, Kind::Let(from, self.at));
+                    self.pattern(&param.pattern, BinderKind::Let(from, self.at));
                     rest
                 }
                 ExprKind::LetFunctions(defs, rest) => {
@@ -372,7 +372,7 @@ impl Scopes {
                         }
                     }
                     self.groups += 1;
-                    self.pattern(&state.pattern, Kind::State);
+                    self.pattern(&state.pattern, BinderKind::State);
                     if let LoopKind::While(condition) = kind {
                         self.expr(condition);
                     }
@@ -383,12 +383,12 @@ impl Scopes {
                     self.groups += 1;
                     accumulators
                         .iter()
-                        .for_each(|(name, _)| self.bind(&name.text, Kind::Accumulator));
+                        .for_each(|(name, _)| self.bind(&name.text, BinderKind::Accumulator));
                     body
                 }
                 ExprKind::Lambda(params, body) => {
                     self.groups += 1;
-                    params.iter().for_each(|param| self.pattern(&param.pattern, Kind::State));
+                    params.iter().for_each(|param| self.pattern(&param.pattern, BinderKind::State));
                     body
                 }
                 ExprKind::Match(subject, arms) => {
@@ -396,7 +396,7 @@ impl Scopes {
                     for Arm { pattern, body } in arms {
                         let mark = self.open.len();
                         self.groups += 1;
-                        self.pattern(pattern, Kind::State);
+                        self.pattern(pattern, BinderKind::State);
                         self.expr(body);
                         self.close(mark);
                     }
@@ -474,7 +474,7 @@ impl Scopes {
 /// Binds the variables of a pattern.
 struct Variables<'s> {
     scopes: &'s mut Scopes,
-    kind: Kind,
+    kind: BinderKind,
 }
 
 impl Visit for Variables<'_> {
@@ -510,7 +510,7 @@ impl Chosen<'_> {
             self.holders.entry(binder.name.clone()).or_default().push(k);
             return;
         }
-        let name = if binder.kind != Kind::Index {
+        let name = if binder.kind != BinderKind::Index {
             self.numbered(k)
         } else if binder.mentions.is_empty() {
             "_".into()
@@ -568,10 +568,13 @@ impl Chosen<'_> {
             return false;
         }
         match binder.kind {
-            Kind::Param | Kind::Index => false,
-            Kind::State | Kind::Accumulator => true,
-            Kind::Let(from, to) => {
-                let value = !matches!(holder.kind, Kind::Param | Kind::Index | Kind::Accumulator);
+            BinderKind::Param | BinderKind::Index => false,
+            BinderKind::State | BinderKind::Accumulator => true,
+            BinderKind::Let(from, to) => {
+                let value = !matches!(
+                    holder.kind,
+                    BinderKind::Param | BinderKind::Index | BinderKind::Accumulator
+                );
                 let version = !is_plain(hint_of(&binder.name))
                     && hint_of(&binder.name) == hint_of(&holder.name)
                     && holder.mentioned(from, to);

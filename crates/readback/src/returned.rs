@@ -20,13 +20,14 @@ use lambada_anf::{
 };
 
 /// Accumulator parameters: function and index.
-type Given = HashSet<(FnId, usize)>;
+type AccumulatorParams = HashSet<(FnId, usize)>;
 
 /// Rewrites the functions whose accumulators are cheap to return, and their calls.
 pub(crate) fn return_accumulators(entry: &mut Function, library: &mut Library) {
     let ids = (0..library.functions.len() as u32).map(FnId);
     let accumulators = |id: FnId| library.function(id).map_or(0, |f| f.accumulators.len());
-    let mut given: Given = ids.flat_map(|id| (0..accumulators(id)).map(move |k| (id, k))).collect();
+    let mut given: AccumulatorParams =
+        ids.flat_map(|id| (0..accumulators(id)).map(move |k| (id, k))).collect();
     let all = || std::iter::once(&*entry).chain(library.functions.iter().flatten());
     for function in all() {
         costly(&function.body, &HashSet::new(), &mut given);
@@ -44,7 +45,7 @@ pub(crate) fn return_accumulators(entry: &mut Function, library: &mut Library) {
 
 /// Removes the parameters for which a call would cost more. `made`: accumulators that the function
 /// makes, with no loop in between.
-fn costly(block: &Block, made: &HashSet<Var>, given: &mut Given) {
+fn costly(block: &Block, made: &HashSet<Var>, given: &mut AccumulatorParams) {
     let mut made = made.clone();
     for stm in &block.stms {
         match &stm.exp {
@@ -95,7 +96,12 @@ fn returns(function: &mut Function, made: &dyn Fn(usize) -> bool) {
 }
 
 /// Calls of these functions bind the returned sums and add them.
-fn calls(block: &mut Block, names: &mut Names, given: &Given, outside: &HashMap<Var, Ty>) {
+fn calls(
+    block: &mut Block,
+    names: &mut Names,
+    given: &AccumulatorParams,
+    outside: &HashMap<Var, Ty>,
+) {
     let mut types = outside.clone();
     types.extend(block.stms.iter().flat_map(|stm| &stm.binds).map(|p| (p.var, p.ty.clone())));
     for mut stm in std::mem::take(&mut block.stms) {

@@ -18,7 +18,7 @@ use libloading::Library;
 use crate::cancel::Cancel;
 use crate::elements::{Argument, Converted, Got};
 use crate::hosted::{self, Hosted};
-use crate::output::{Output, Results, are_possible, word};
+use crate::output::{ResultType, Results, are_possible, word};
 use crate::pool::Pool;
 use crate::running::{Running, SetCancelled};
 use crate::stack::Stack;
@@ -36,13 +36,13 @@ type See = unsafe extern "C" fn(*const c_void, i64, *const u64);
 type Host = unsafe extern "C" fn(*mut c_void, i64) -> *mut c_void;
 type SetHost = unsafe extern "C" fn(Context, Option<Host>, *mut c_void);
 type SetSeen = unsafe extern "C" fn(Context, Option<See>, *const c_void);
-type Entry = unsafe extern "C" fn(Context, *const u64, *mut u64) -> i32;
+type EntryPoint = unsafe extern "C" fn(Context, *const u64, *mut u64) -> i32;
 
 /// A loaded function. Concurrent calls have separate contexts.
 #[derive(Debug)]
 pub(crate) struct Native {
     name: String,
-    entry: Entry,
+    entry: EntryPoint,
     open: Open,
     close: Close,
     set_limit: Limit,
@@ -60,7 +60,7 @@ pub(crate) struct Native {
     /// Whether arithmetic may flush subnormal numbers to zero.
     flushes: bool,
     params: Vec<(ScalarTy, bool)>,
-    results: Vec<Output>,
+    results: Vec<ResultType>,
     /// Number of words for results, or for the numbers of a failing check.
     words: usize,
     sites: Vec<Site>,
@@ -106,13 +106,13 @@ impl Drop for Owned {
 #[derive(Debug)]
 struct Shows {
     set: SetSeen,
-    values: BTreeMap<u32, Vec<Output>>,
+    values: BTreeMap<u32, Vec<ResultType>>,
 }
 
 /// The observer of a call.
 struct Watch<'a> {
     precision: Precision,
-    values: &'a BTreeMap<u32, Vec<Output>>,
+    values: &'a BTreeMap<u32, Vec<ResultType>>,
     seen: Seen<'a>,
 }
 
@@ -163,13 +163,13 @@ impl Native {
             }
             None => None,
         };
-        let results: Vec<Output> =
-            function.results.iter().map(|result| Output::of(function, result)).collect();
-        let has_arrays = results.iter().any(|result| matches!(result, Output::Buffer(..)));
+        let results: Vec<ResultType> =
+            function.results.iter().map(|result| ResultType::of(function, result)).collect();
+        let has_arrays = results.iter().any(|result| matches!(result, ResultType::Buffer(..)));
         let set_host = has_arrays.then(|| symbol(library, "lambada_context_host").ok()).flatten();
         let native = Native {
             name: function.name.clone(),
-            entry: symbol::<Entry>(library, name)?,
+            entry: symbol::<EntryPoint>(library, name)?,
             open: symbol::<Open>(library, "lambada_context_open")?,
             close: symbol::<Close>(library, "lambada_context_close")?,
             set_limit: symbol::<Limit>(library, "lambada_context_limit")?,
@@ -523,7 +523,7 @@ unsafe extern "C" fn see(who: *const c_void, number: i64, words: *const u64) {
     let Some(values) = u32::try_from(number).ok().and_then(|n| watch.values.get(&n)) else {
         return;
     };
-    let count: usize = values.iter().map(Output::words).sum();
+    let count: usize = values.iter().map(ResultType::words).sum();
     let words = match count {
         0 => &[],
         // SAFETY: the code passes as many words as the values of this number take.
@@ -543,7 +543,7 @@ impl Shows {
         for each in function.all() {
             lambada_loops::visit(&each.body, &mut |stmt| {
                 if let Stmt::Step(Step::Inspect { number, values: shown }) = stmt {
-                    let outputs = shown.iter().map(|value| Output::of(each, value)).collect();
+                    let outputs = shown.iter().map(|value| ResultType::of(each, value)).collect();
                     values.insert(*number, outputs);
                 }
             });

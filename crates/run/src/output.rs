@@ -12,30 +12,30 @@ use crate::elements::{Elements, Got};
 
 /// The type of a result.
 #[derive(Debug)]
-pub(crate) enum Output {
+pub(crate) enum ResultType {
     Scalar(ScalarTy),
     /// Element type and rank.
     Buffer(ScalarTy, usize),
 }
 
-impl Output {
+impl ResultType {
     /// Number of words.
     #[inline]
     pub fn words(&self) -> usize {
         match self {
-            Output::Scalar(_) => 1,
-            Output::Buffer(_, rank) => 1 + rank,
+            ResultType::Scalar(_) => 1,
+            ResultType::Buffer(_, rank) => 1 + rank,
         }
     }
 
-    pub fn of(function: &Function, result: &Return) -> Output {
+    pub fn of(function: &Function, result: &Return) -> ResultType {
         match result {
             Return::Scalar(Operand::Reg(reg)) => {
-                Output::Scalar(function.regs[reg.0 as usize].0.elem)
+                ResultType::Scalar(function.regs[reg.0 as usize].0.elem)
             }
-            Return::Scalar(Operand::Lit(value)) => Output::Scalar(value.ty()),
+            Return::Scalar(Operand::Lit(value)) => ResultType::Scalar(value.ty()),
             Return::Buffer(buf, dims) => {
-                Output::Buffer(function.bufs[buf.0 as usize].0, dims.len())
+                ResultType::Buffer(function.bufs[buf.0 as usize].0, dims.len())
             }
         }
     }
@@ -45,7 +45,7 @@ impl Output {
 #[derive(Clone)]
 pub(crate) struct Results<'a> {
     pub precision: Precision,
-    pub outputs: std::slice::Iter<'a, Output>,
+    pub outputs: std::slice::Iter<'a, ResultType>,
     pub words: &'a [u64],
 }
 
@@ -58,8 +58,8 @@ impl<'a> Iterator for Results<'a> {
         let (words, rest) = self.words.split_at(output.words());
         self.words = rest;
         Some(match output {
-            Output::Scalar(elem) => Got::Scalar(scalar(self.precision, *elem, words[0])),
-            Output::Buffer(elem, _) => {
+            ResultType::Scalar(elem) => Got::Scalar(scalar(self.precision, *elem, words[0])),
+            ResultType::Buffer(elem, _) => {
                 let dims = &words[1..];
                 // `are_possible` has checked the product.
                 let len = dims.iter().map(|size| *size as usize).product();
@@ -70,7 +70,7 @@ impl<'a> Iterator for Results<'a> {
 }
 
 /// Whether arrays of these sizes can exist.
-pub(crate) fn are_possible(outputs: &[Output], mut words: &[u64]) -> bool {
+pub(crate) fn are_possible(outputs: &[ResultType], mut words: &[u64]) -> bool {
     outputs.iter().all(|output| {
         let (own, rest) = words.split_at(output.words());
         words = rest;

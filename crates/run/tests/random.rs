@@ -14,7 +14,7 @@ use lambada_testkit::Random;
 
 /// A usable buffer of at least `len` elements.
 #[derive(Clone, Copy)]
-struct Known {
+struct UsableBuffer {
     buf: Buf,
     len: i64,
     elem: ScalarTy,
@@ -27,7 +27,7 @@ struct Known {
 struct Scope {
     values: Vec<Operand>,
     cells: Vec<Cell>,
-    bufs: Vec<Known>,
+    bufs: Vec<UsableBuffer>,
 }
 
 struct Generator {
@@ -77,7 +77,7 @@ impl Generator {
             args.push(Tensor::scalar(self.datum(elem)));
             let len = 9 + self.chance.below(9);
             let buf = self.b.buffer(elem, "in");
-            self.scope.bufs.push(Known {
+            self.scope.bufs.push(UsableBuffer {
                 buf,
                 len: len as i64,
                 elem,
@@ -145,14 +145,14 @@ impl Generator {
         self.chance.pick(&found[from..])
     }
 
-    fn buffer(&mut self, which: impl Fn(&Known) -> bool) -> Option<Known> {
-        let found: Vec<Known> =
+    fn buffer(&mut self, which: impl Fn(&UsableBuffer) -> bool) -> Option<UsableBuffer> {
+        let found: Vec<UsableBuffer> =
             self.scope.bufs.iter().filter(|known| which(known)).copied().collect();
         (!found.is_empty()).then(|| self.chance.pick(&found))
     }
 
     /// An offset at which `lanes` elements are in range.
-    fn offset(&mut self, known: Known, lanes: u16) -> Operand {
+    fn offset(&mut self, known: UsableBuffer, lanes: u16) -> Operand {
         let room = known.len - i64::from(lanes) + 1;
         if self.chance.once_in(3) {
             return int(self.chance.below(room as usize) as i64);
@@ -303,7 +303,7 @@ impl Generator {
         self.scope.cells.push(kept);
     }
 
-    fn swap(&mut self, a: Known) -> Option<Known> {
+    fn swap(&mut self, a: UsableBuffer) -> Option<UsableBuffer> {
         let b = self.buffer(|b| {
             a.alloc.is_some()
                 && b.alloc == a.alloc
@@ -349,7 +349,12 @@ impl Generator {
                 let Some(base) = self.buffer(|known| known.len > 1) else { return };
                 let skipped = self.chance.below(base.len as usize - 1) as i64;
                 let buf = self.b.view(base.buf, int(skipped));
-                self.scope.bufs.push(Known { buf, len: base.len - skipped, alloc: None, ..base });
+                self.scope.bufs.push(UsableBuffer {
+                    buf,
+                    len: base.len - skipped,
+                    alloc: None,
+                    ..base
+                });
             }
             2 => {
                 let Some(a) = self.buffer(|known| known.alloc.is_some()) else { return };
@@ -360,7 +365,7 @@ impl Generator {
                 let len = 9 + self.chance.below(20);
                 let tensor = self.tensor(elem, len);
                 let buf = self.b.constant(tensor);
-                self.scope.bufs.push(Known {
+                self.scope.bufs.push(UsableBuffer {
                     buf,
                     len: len as i64,
                     elem,
@@ -387,7 +392,7 @@ impl Generator {
     }
 
     fn transpose(&mut self) {
-        let numbers = |known: &Known| known.elem != BOOL;
+        let numbers = |known: &UsableBuffer| known.elem != BOOL;
         let Some(to) = self.buffer(|known| known.alloc.is_some() && numbers(known)) else { return };
         let Some(from) = self.buffer(|from| from.elem == to.elem && !from.writable) else { return };
         let room = to.len.min(from.len);
@@ -417,7 +422,13 @@ impl Generator {
         let buf = self.b.alloc(elem, int(len), "m");
         let value = self.value(elem, 1);
         self.b.put(Stmt::Step(Step::Fill { buf, value, len: int(len) }));
-        self.scope.bufs.push(Known { buf, len, elem, alloc: Some(self.arena), writable: true });
+        self.scope.bufs.push(UsableBuffer {
+            buf,
+            len,
+            elem,
+            alloc: Some(self.arena),
+            writable: true,
+        });
     }
 
     fn fold_or_check(&mut self) {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use lambada_anf::bounds::Known;
+use lambada_anf::bounds::ScopedFacts;
 use lambada_anf::{Atom, Exp, Nest, Op, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
 use rustc_hash::FxHashMap;
@@ -18,7 +18,7 @@ pub(crate) fn chosen(
     inputs: &[Var],
     types: &FxHashMap<Var, Ty>,
     sums: &FxHashMap<Var, (Var, i64)>,
-    known: &mut Known,
+    known: &mut ScopedFacts,
 ) -> Vec<Chosen> {
     let numbers = inputs.iter().copied().zip(0..).collect();
     let (forms, around) = (FxHashMap::default(), Vec::new());
@@ -109,7 +109,7 @@ impl Finder<'_> {
 
     /// Visits accesses that depend on no loop of the run. The facts of the loops around them do not
     /// count, because these may not run at all.
-    fn outside(&mut self, stm: &Stm, known: &Known) {
+    fn outside(&mut self, stm: &Stm, known: &ScopedFacts) {
         self.access(stm, known);
         for block in stm.exp.blocks() {
             block.stms.iter().for_each(|stm| self.outside(stm, known));
@@ -117,7 +117,7 @@ impl Finder<'_> {
     }
 
     /// Visits accesses that depend on all loops around them, outside of branches.
-    fn inside(&mut self, stm: &Stm, known: &mut Known) {
+    fn inside(&mut self, stm: &Stm, known: &mut ScopedFacts) {
         let Exp::Nest(Nest::For { index, extent, body, .. }) = &stm.exp else { return };
         let extent = self.form(*extent).filter(|form| form.along.is_empty());
         self.around.push((*index, extent.map(|form| form.sum)));
@@ -133,7 +133,7 @@ impl Finder<'_> {
         self.around.pop();
     }
 
-    fn access(&mut self, stm: &Stm, known: &Known) {
+    fn access(&mut self, stm: &Stm, known: &ScopedFacts) {
         let Exp::Op(op) = &stm.exp else { return };
         let Some((array, index)) = op.access() else { return };
         let Some(input) = self.numbers.get(&array).copied() else { return };

@@ -5,7 +5,7 @@
 //! *Gives* a function in which each index is evidently in range, as `lambada_anf::check` asks.
 //! *Keeps* all else.
 
-use lambada_anf::bounds::Known;
+use lambada_anf::bounds::ScopedFacts;
 use lambada_anf::{
     Atom, Block, Exp, Function, LoopKind, NAMELESS, Names, Nest, Op, Param, Stm, Ty, Var,
 };
@@ -16,7 +16,7 @@ use rustc_hash::FxHashMap;
 /// range.
 pub fn clamp(function: &mut Function) {
     function.library.functions.iter_mut().flatten().for_each(clamp);
-    let mut known = Known::default();
+    let mut known = ScopedFacts::default();
     known.sizes(function);
     let mut clamp = Clamp { names: &mut function.names, known, types: FxHashMap::default() };
     clamp.declare(&function.params);
@@ -26,7 +26,7 @@ pub fn clamp(function: &mut Function) {
 
 struct Clamp<'a> {
     names: &'a mut Names,
-    known: Known,
+    known: ScopedFacts,
     types: FxHashMap<Var, Vec<Atom>>,
 }
 

@@ -8,7 +8,7 @@
 //! sum is its size, and no number of rows wraps. All rows have the same sizes, and the allocation
 //! of the result multiplies exactly: so each part has its own memory.
 
-use lambada_anf::bounds::{Known, LONGEST_AXIS, arithmetic};
+use lambada_anf::bounds::{LONGEST_AXIS, ScopedFacts, arithmetic};
 use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Param, Poly};
 use lambada_anf::{Scheduled, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
@@ -20,7 +20,7 @@ use crate::regions::types;
 /// to the front of the block, and returns these variables.
 pub(crate) fn concatenated(function: &mut Function) -> FxHashSet<Var> {
     let types = types(function);
-    let mut known = Known::default();
+    let mut known = ScopedFacts::default();
     known.sizes(function);
     let mut body = std::mem::take(&mut function.body);
     let sizes = FxHashSet::default();
@@ -34,7 +34,7 @@ pub(crate) fn concatenated(function: &mut Function) -> FxHashSet<Var> {
 struct Finder {
     types: FxHashMap<Var, Ty>,
     /// Facts known before the next statement.
-    known: Known,
+    known: ScopedFacts,
     /// The sizes at the front of their block.
     sizes: FxHashSet<Var>,
 }
@@ -167,7 +167,7 @@ impl Finder {
                 defined.insert(p.var, (*op, args.clone()));
             }
         });
-        let reader = Reader {
+        let reader = BodyReader {
             known: &self.known,
             types: &self.types,
             index: *index,
@@ -204,8 +204,8 @@ fn row(stm: &Stm) -> Option<(Var, &[Atom])> {
 }
 
 /// Reads the body of a `for`.
-struct Reader<'a> {
-    known: &'a Known,
+struct BodyReader<'a> {
+    known: &'a ScopedFacts,
     types: &'a FxHashMap<Var, Ty>,
     index: Var,
     /// The type of the concatenation.
@@ -214,7 +214,7 @@ struct Reader<'a> {
     defined: FxHashMap<Var, (Prim, Vec<Atom>)>,
 }
 
-impl Reader<'_> {
+impl BodyReader<'_> {
     /// Collects the parts of the elements `[from, to)`, if the result consists of arrays.
     fn parts(
         &self,

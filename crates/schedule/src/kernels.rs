@@ -8,7 +8,7 @@
 //! profit; other statements stay as they are. *Keeps* values up to the order of sums and the
 //! rounding of vectorized functions, and failures.
 
-use lambada_anf::bounds::Known;
+use lambada_anf::bounds::ScopedFacts;
 use lambada_anf::{Atom, Block, Exp, Function, Kernel, Library, LoopKind, Names, Nest, Op, Param};
 use lambada_anf::{Builder, Renaming, Scheduled, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar, ScalarTy};
@@ -85,7 +85,7 @@ fn scheduled(function: &Function, plan: Plan, choice: Choice, runs: Runs) -> Fun
     let (types, mentions, fills) = (types(&copy), mentions(&copy), fills(&copy));
     let sums = sums(&copy, &types);
     let within = Within::of(&copy);
-    let mut known = Known::default();
+    let mut known = ScopedFacts::default();
     known.sizes(function);
     let mut finder = Finder {
         types,
@@ -114,7 +114,7 @@ struct Finder<'a> {
     choice: Choice,
     names: &'a mut Names,
     /// Facts known before the next statement.
-    known: Known,
+    known: ScopedFacts,
     /// Keys ([`key`]) of the statements that fit no run.
     apart: FxHashSet<Var>,
     /// Whether a kernel found here runs once, or often.

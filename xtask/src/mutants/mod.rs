@@ -393,7 +393,7 @@ impl std::fmt::Display for Case {
 }
 
 /// A case that passes without any mutant.
-struct Known {
+struct PassingCase {
     case: Case,
     took: Duration,
     /// The mutants whose places it comes to.
@@ -405,7 +405,7 @@ fn surveyed(
     copy: &Path,
     programs: &BTreeMap<(String, String), PathBuf>,
     cases: Vec<Case>,
-) -> Result<Vec<Known>, String> {
+) -> Result<Vec<PassingCase>, String> {
     let runs = on_all_cores(cases.len(), |k| run_case(copy, programs, &cases[k], None));
     let mut known = Vec::new();
     for (case, run) in cases.into_iter().zip(runs) {
@@ -413,7 +413,7 @@ fn surveyed(
         if !passes {
             return Err(format!("{case} fails without any mutant"));
         }
-        known.push(Known { case, took, reaches });
+        known.push(PassingCase { case, took, reaches });
     }
     known.sort_by_key(|known| known.took);
     Ok(known)
@@ -507,7 +507,7 @@ fn all_fates(
     copy: &Path,
     programs: &BTreeMap<(String, String), PathBuf>,
     count: usize,
-    known: &[Known],
+    known: &[PassingCase],
     until: Instant,
     tell: &(impl Fn(usize, &Fate) + Sync),
 ) -> Vec<Fate> {
@@ -534,7 +534,7 @@ fn all_fates(
 }
 
 /// The cases that come to a mutant's place, the cheap ones first.
-fn reaching(known: &[Known], k: usize) -> impl Iterator<Item = &Known> {
+fn reaching(known: &[PassingCase], k: usize) -> impl Iterator<Item = &PassingCase> {
     known.iter().filter(move |known| known.reaches.contains(&k))
 }
 
@@ -544,13 +544,13 @@ fn fate(
     copy: &Path,
     programs: &BTreeMap<(String, String), PathBuf>,
     k: usize,
-    known: &[Known],
+    known: &[PassingCase],
     mut tried: usize,
     share: Duration,
     until: Instant,
 ) -> Fate {
     let mut spent = Duration::ZERO;
-    for Known { case, took, .. } in reaching(known, k).skip(tried) {
+    for PassingCase { case, took, .. } in reaching(known, k).skip(tried) {
         spent += *took;
         if spent > share || Instant::now() > until {
             break;

@@ -16,14 +16,14 @@ pub struct Site {
     pub line: usize,
     /// For people: the old text and the new one.
     pub what: String,
-    kind: Kind,
+    mutation: Mutation,
 }
 
 /// The mutation of the text of a place.
 #[derive(Clone, Debug)]
-enum Kind {
+enum Mutation {
     /// An expression made of these parts of its text, in this order, with other texts between them.
-    Parts(Vec<Part>),
+    Parts(Vec<Piece>),
     /// A condition is negated.
     Negated,
     /// A statement is left out.
@@ -31,7 +31,7 @@ enum Kind {
 }
 
 #[derive(Clone, Debug)]
-enum Part {
+enum Piece {
     /// A range of the file.
     Old(Range<usize>),
     New(String),
@@ -60,21 +60,26 @@ impl Finder<'_> {
         }
     }
 
-    fn parts(&mut self, whole: Span, parts: Vec<Part>) {
+    fn parts(&mut self, whole: Span, parts: Vec<Piece>) {
         let range = whole.byte_range();
         let new: String = parts
             .iter()
             .map(|part| match part {
-                Part::Old(range) => self.text(range),
-                Part::New(text) => text.clone(),
+                Piece::Old(range) => self.text(range),
+                Piece::New(text) => text.clone(),
             })
             .collect();
         let what = format!("`{}` becomes `{new}`", self.text(&range));
-        self.add(whole, what, Kind::Parts(parts));
+        self.add(whole, what, Mutation::Parts(parts));
     }
 
-    fn add(&mut self, place: Span, what: String, kind: Kind) {
-        self.found.push(Site { range: place.byte_range(), line: place.start().line, what, kind });
+    fn add(&mut self, place: Span, what: String, mutation: Mutation) {
+        self.found.push(Site {
+            range: place.byte_range(),
+            line: place.start().line,
+            what,
+            mutation,
+        });
     }
 
     fn swapped_arms(&mut self, arms: &[Arm]) {
@@ -85,7 +90,7 @@ impl Finder<'_> {
                 && plain(second)
             {
                 let body = first.body.span();
-                self.parts(body, vec![Part::Old(second.body.span().byte_range())]);
+                self.parts(body, vec![Piece::Old(second.body.span().byte_range())]);
             }
         }
     }
@@ -164,7 +169,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
         let lets = has_let(&expr.left) || has_let(&expr.right);
         if let Some(other) = other(&expr.op).filter(|_| !lets) {
             let [left, right] = [&expr.left, &expr.right].map(|side| side.span().byte_range());
-            let parts = vec![Part::Old(left), Part::New(format!(" {other} ")), Part::Old(right)];
+            let parts = vec![Piece::Old(left), Piece::New(format!(" {other} ")), Piece::Old(right)];
             self.parts(expr.span(), parts);
         }
         visit::visit_expr_binary(self, expr);
@@ -179,14 +184,14 @@ impl<'ast> Visit<'ast> for Finder<'_> {
     fn visit_expr_lit(&mut self, expr: &'ast syn::ExprLit) {
         if let Lit::Int(literal) = &expr.lit {
             let range = literal.span().byte_range();
-            self.parts(literal.span(), vec![Part::Old(range), Part::New(" + 1".into())]);
+            self.parts(literal.span(), vec![Piece::Old(range), Piece::New(" + 1".into())]);
         }
     }
 
     fn visit_expr_if(&mut self, expr: &'ast ExprIf) {
         if !has_let(&expr.cond) {
             let what = format!("`{}` is negated", self.text(&expr.cond.span().byte_range()));
-            self.add(expr.cond.span(), what, Kind::Negated);
+            self.add(expr.cond.span(), what, Mutation::Negated);
         }
         visit::visit_expr_if(self, expr);
     }
@@ -211,7 +216,7 @@ impl<'ast> Visit<'ast> for Finder<'_> {
             && matches!(expr, Expr::MethodCall(_) | Expr::Call(_))
         {
             let what = format!("`{}` is left out", self.text(&expr.span().byte_range()));
-            self.add(stmt.span(), what, Kind::Dropped);
+            self.add(stmt.span(), what, Mutation::Dropped);
         }
         visit::visit_stmt(self, stmt);
     }
@@ -228,7 +233,7 @@ impl Finder<'_> {
                 let place = pair[0].span();
                 // The first becomes the second: a call with one argument twice is wrong in the same
                 // places.
-                self.parts(place, vec![Part::Old(b)]);
+                self.parts(place, vec![Piece::Old(b)]);
             }
         }
     }
@@ -264,19 +269,19 @@ fn region(
         let rest: Vec<(usize, &Site)> =
             inside.iter().filter(|(other, _)| other != k).map(|entry| **entry).collect();
         let start = at + out.len();
-        let (before, after) = match &site.kind {
-            Kind::Parts(parts) => {
+        let (before, after) = match &site.mutation {
+            Mutation::Parts(parts) => {
                 let new: String = parts
                     .iter()
                     .map(|part| match part {
-                        Part::Old(range) => text[range.clone()].to_string(),
-                        Part::New(text) => text.clone(),
+                        Piece::Old(range) => text[range.clone()].to_string(),
+                        Piece::New(text) => text.clone(),
                     })
                     .collect();
                 (format!("(if crate::mutant({k}) {{ {new} }} else {{ "), " })".to_string())
             }
-            Kind::Negated => (format!("(crate::mutant({k}) != ("), "))".to_string()),
-            Kind::Dropped => (format!("if !crate::mutant({k}) {{ "), " }".to_string()),
+            Mutation::Negated => (format!("(crate::mutant({k}) != ("), "))".to_string()),
+            Mutation::Dropped => (format!("if !crate::mutant({k}) {{ "), " }".to_string()),
         };
         out += &before;
         out += &region(text, site.range.clone(), &rest, at + out.len(), places);

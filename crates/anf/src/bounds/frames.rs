@@ -8,7 +8,7 @@ use std::hash::Hash;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 
-use super::{ANY, Bounds, Fact, Learned, Place, Range, TRIED, both};
+use super::{ANY, Bounds, Fact, Learned, ProgramPoint, Range, TRIED, both};
 use crate::{Poly, Var};
 
 /// The facts of one block.
@@ -198,10 +198,10 @@ impl Frames {
         &self,
         bounds: &Bounds,
         level: usize,
-        question: impl FnOnce(Place<'_>) -> T,
+        question: impl FnOnce(ProgramPoint<'_>) -> T,
     ) -> T {
         let ranges = &RefCell::default();
-        question(Place { bounds, frames: self, level, supposed: &[], ranges })
+        question(ProgramPoint { bounds, frames: self, level, supposed: &[], ranges })
     }
 
     pub(super) fn is_unreachable(&self, limit: usize) -> bool {

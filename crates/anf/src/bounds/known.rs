@@ -3,32 +3,32 @@
 
 use lambada_prim::{Prim, ReduceOp, ScalarTy};
 
-use super::{Bounds, Comparison, Frame, Frames, Learned, Place, TRIED};
+use super::{Bounds, Comparison, Frame, Frames, Learned, ProgramPoint, TRIED};
 use crate::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Stm, Ty, Var};
 
 /// The blocks around the place, with their facts.
 #[derive(Clone, Debug)]
-pub struct Known {
+pub struct ScopedFacts {
     /// The facts that hold everywhere.
     pub bounds: Bounds,
     frames: Frames,
 }
 
-impl Default for Known {
-    fn default() -> Known {
+impl Default for ScopedFacts {
+    fn default() -> ScopedFacts {
         let mut frames = Frames::default();
         frames.push(Frame::default());
-        Known { bounds: Bounds::default(), frames }
+        ScopedFacts { bounds: Bounds::default(), frames }
     }
 }
 
-impl Known {
+impl ScopedFacts {
     /// The facts of these blocks.
-    pub fn within(bounds: Bounds, frames: Frames) -> Known {
-        Known { bounds, frames }
+    pub fn within(bounds: Bounds, frames: Frames) -> ScopedFacts {
+        ScopedFacts { bounds, frames }
     }
 
-    /// Enters a block; returns the mark for [`Known::reset`] at its end.
+    /// Enters a block; returns the mark for [`ScopedFacts::reset`] at its end.
     pub fn mark(&mut self) -> usize {
         self.frames.push(Frame::default());
         self.frames.len() - 1
@@ -42,11 +42,11 @@ impl Known {
     }
 
     /// Asks a question here.
-    pub fn ask<T>(&self, question: impl FnOnce(Place<'_>) -> T) -> T {
+    pub fn ask<T>(&self, question: impl FnOnce(ProgramPoint<'_>) -> T) -> T {
         self.frames.ask(&self.bounds, self.frames.len(), question)
     }
 
-    fn learn(&mut self, what: impl FnOnce(Place<'_>) -> Learned) {
+    fn learn(&mut self, what: impl FnOnce(ProgramPoint<'_>) -> Learned) {
         let learned = self.ask(what);
         self.frames.learn(learned);
     }
@@ -54,26 +54,26 @@ impl Known {
     /// From here on, in this block, the condition has the truth value.
     pub fn assume(&mut self, cond: Atom, holds: bool) {
         for comparison in self.bounds.comparisons(cond, holds) {
-            self.learn(|place| place.learned(comparison));
+            self.learn(|point| point.learned(comparison));
         }
     }
 
     /// From here on, in this block, the comparison holds.
     pub fn assume_comparison(&mut self, comparison: Comparison) {
-        self.learn(|place| place.learned(comparison));
+        self.learn(|point| point.learned(comparison));
     }
 
     /// `var = op(args)`
     pub fn define(&mut self, var: Var, op: Prim, args: &[Atom]) {
         self.bounds.define_once(var, op, args);
         if op.result() == ScalarTy::Int {
-            self.learn(|place| place.learned_of(var, op, args));
+            self.learn(|point| point.learned_of(var, op, args));
         }
     }
 
     /// The loop's index: `0 ≤ index < extent`.
     pub fn index(&mut self, index: Var, extent: Atom) {
-        self.learn(|place| place.learned_of_index(index, extent));
+        self.learn(|point| point.learned_of_index(index, extent));
     }
 
     /// The sizes of a function's parameters. A size that is a parameter itself is an ordinary
@@ -89,14 +89,14 @@ impl Known {
     /// elements.
     pub fn size(&mut self, size: Atom) {
         if let Atom::Var(_) = size
-            && self.ask(|place| place.range_of(size).0 < 0)
+            && self.ask(|point| point.range_of(size).0 < 0)
         {
             self.assume_comparison(Comparison::AtLeast(size, Atom::int(0), 0));
         }
     }
 }
 
-impl Known {
+impl ScopedFacts {
     /// Learns the facts of a statement that is passed.
     pub fn pass(&mut self, stm: &Stm) {
         match &stm.exp {
@@ -199,7 +199,7 @@ impl Known {
         else {
             return Vec::new();
         };
-        let starts = |k: usize| self.ask(|place| place.in_range(inits[k], *extent));
+        let starts = |k: usize| self.ask(|point| point.in_range(inits[k], *extent));
         let stays = |k: usize| {
             let own = Atom::Var(params[k].var);
             chosen(body, body.results[k], &|atom| atom == own || atom == (*index).into())
@@ -213,7 +213,7 @@ impl Known {
     /// another one that is in range. Asked outside.
     fn places(&self, stm: &Stm, nest: &Nest) -> Vec<usize> {
         let Nest::For { index, extent, outs, body } = nest else { return Vec::new() };
-        let in_range = |atom| self.ask(|place| place.in_range(atom, *extent));
+        let in_range = |atom| self.ask(|point| point.in_range(atom, *extent));
         let fits = |atom| atom == (*index).into() || in_range(atom);
         let is_extremum = |k: &usize| {
             matches!(outs[*k], Out::Reduce(ReduceOp::Min | ReduceOp::Max))

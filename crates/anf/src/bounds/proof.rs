@@ -6,7 +6,7 @@ use std::cell::RefCell;
 use rustc_hash::FxHashMap as HashMap;
 use smallvec::SmallVec;
 
-use super::{ANY, Comparison, Frame, Place, TRIED, difference, is_small, is_tame};
+use super::{ANY, Comparison, Frame, ProgramPoint, TRIED, difference, is_small, is_tame};
 use crate::{Atom, Poly, Var};
 
 /// The most inequalities in a chain.
@@ -16,15 +16,15 @@ const STEPS: u32 = 250;
 
 /// One search.
 pub(super) struct Proof<'a> {
-    place: Place<'a>,
+    point: ProgramPoint<'a>,
     steps: u32,
     /// The polynomials not shown to be nonnegative, and the length of the chains tried.
     open: HashMap<Poly, usize>,
 }
 
 impl<'a> Proof<'a> {
-    pub(super) fn at(place: Place<'a>) -> Proof<'a> {
-        Proof { place, steps: STEPS, open: HashMap::default() }
+    pub(super) fn at(point: ProgramPoint<'a>) -> Proof<'a> {
+        Proof { point, steps: STEPS, open: HashMap::default() }
     }
 
     pub(super) fn never_negative(&mut self, poly: &Poly) -> bool {
@@ -33,7 +33,7 @@ impl<'a> Proof<'a> {
 
     /// Whether it is at least 0. A bound that makes the polynomial smaller replaces a variable.
     fn follows(&mut self, poly: &Poly, chained: usize) -> bool {
-        if self.place.interval(poly).is_some_and(|(lo, _)| lo >= 0) {
+        if self.point.interval(poly).is_some_and(|(lo, _)| lo >= 0) {
             return true;
         }
         if chained == 0 || self.steps == 0 || !is_small(poly) || !is_tame(poly) {
@@ -56,7 +56,7 @@ impl<'a> Proof<'a> {
     /// Whether it follows after one of the bounds of a variable replaces it.
     fn without(&mut self, poly: &Poly, var: Var, chained: usize) -> bool {
         let Some(coefficient) = poly.coefficient(var) else { return false };
-        let Some((lo, hi)) = self.place.interval(&coefficient) else { return false };
+        let Some((lo, hi)) = self.point.interval(&coefficient) else { return false };
         let of = Of::new(poly, var, coefficient);
         // The lower bound of the variable makes it smaller, or the upper one.
         let wanted = if lo >= 0 {
@@ -66,14 +66,14 @@ impl<'a> Proof<'a> {
         } else {
             return false;
         };
-        let Place { frames, level, supposed, .. } = self.place;
+        let ProgramPoint { frames, level, supposed, .. } = self.point;
         let supposed = supposed.iter().rev().filter_map(|f| f.facts.get(&(var, wanted)));
         let supposed = supposed.flat_map(|facts| facts.iter().rev());
         let facts = supposed.chain(frames.facts((var, wanted), level));
         if facts.take(TRIED).any(|bound| self.with(bound, &of, chained)) {
             return true;
         }
-        let (lo, hi) = self.place.range(var);
+        let (lo, hi) = self.point.range(var);
         let bound = if wanted == 1 { lo } else { hi };
         let says_something = bound != ANY.0 && bound != ANY.1 && bound <= ANY.1;
         says_something && self.with(&Poly::constant(bound as i64), &of, chained)
@@ -84,7 +84,7 @@ impl<'a> Proof<'a> {
     /// A variable that is one of two integers: the claim has to follow for each, under the
     /// condition that selects it.
     fn with_cases(&mut self, of: &Of, chained: usize) -> bool {
-        let Some((cond, cases)) = self.place.cases(of.var) else { return false };
+        let Some((cond, cases)) = self.point.cases(of.var) else { return false };
         cases.iter().zip([true, false]).all(|(case, holds)| {
             self.with(case, of, chained)
                 || cond.is_some_and(|cond| {
@@ -97,11 +97,11 @@ impl<'a> Proof<'a> {
     /// The facts that a condition implies.
     fn chosen(&mut self, cond: Atom, holds: bool, chained: usize) -> Frame {
         let mut frame = Frame::default();
-        for comparison in self.place.bounds.comparisons(cond, holds) {
+        for comparison in self.point.bounds.comparisons(cond, holds) {
             let comparison = match comparison {
                 // If two integers differ and their order is known, one is less.
                 Comparison::Differ(a, b) => {
-                    let [x, y] = [a, b].map(|atom| self.place.form(atom));
+                    let [x, y] = [a, b].map(|atom| self.point.form(atom));
                     if self.follows(&difference(&x, &y, 0), chained - 1) {
                         Comparison::AtLeast(a, b, 1)
                     } else if self.follows(&difference(&y, &x, 0), chained - 1) {
@@ -112,7 +112,7 @@ impl<'a> Proof<'a> {
                 }
                 other => other,
             };
-            frame.add(self.place.learned(comparison));
+            frame.add(self.point.learned(comparison));
         }
         frame
     }
@@ -122,9 +122,9 @@ impl<'a> Proof<'a> {
         if frame.is_empty() || frame.unreachable {
             return frame.unreachable;
         }
-        let supposed: Vec<&Frame> = self.place.supposed.iter().copied().chain([frame]).collect();
-        let place = Place { supposed: &supposed, ranges: &RefCell::default(), ..self.place };
-        let mut inner = Proof { place, steps: self.steps, open: HashMap::default() };
+        let supposed: Vec<&Frame> = self.point.supposed.iter().copied().chain([frame]).collect();
+        let point = ProgramPoint { supposed: &supposed, ranges: &RefCell::default(), ..self.point };
+        let mut inner = Proof { point, steps: self.steps, open: HashMap::default() };
         let found = search(&mut inner);
         self.steps = inner.steps;
         found
@@ -134,7 +134,7 @@ impl<'a> Proof<'a> {
     /// whole is multiplied: `r - c·q ≥ 0` is `k·r - k·c·q ≥ 1 - k` for integers, which follows from
     /// `k·r - c·a + k - 1 ≥ 0` where `c ≥ 0` and `k ≥ 1`.
     fn with_dividend(&mut self, of: &Of, chained: usize) -> bool {
-        let Some((dividend, k)) = self.place.quotient(of.var) else { return false };
+        let Some((dividend, k)) = self.point.quotient(of.var) else { return false };
         let Some((times, rest)) = of.linear.as_ref().filter(|(times, _)| *times < 0) else {
             return false;
         };

@@ -12,7 +12,7 @@
 
 use lambada_prim::ScalarTy;
 
-use super::{Check, Checker, Entry};
+use super::{Check, Checker, ScopeEntry};
 use crate::{
     Atom, Constructor, Elem, Field, FnId, Function, Library, NodeId, Op, Param, Renaming, Stm, Ty,
     Var,
@@ -79,7 +79,10 @@ impl Checker<'_> {
         for p in &function.accumulators {
             self.well_formed(&p.ty)?;
             self.sums(p.ty.elem)?;
-            self.bind(p.var, Entry::Accumulator { ty: p.ty.clone(), block: None, frozen: false })?;
+            self.bind(
+                p.var,
+                ScopeEntry::Accumulator { ty: p.ty.clone(), block: None, frozen: false },
+            )?;
         }
         if !function.params.iter().chain(&function.accumulators).all(named) {
             return Err("the sizes of parameters are constants or `int` parameters".into());
@@ -212,7 +215,10 @@ impl Checker<'_> {
         self.field(stm, of, tag, field, true)?;
         let bind = self.one(stm)?;
         self.sums(bind.ty.elem)?;
-        self.bind(bind.var, Entry::Accumulator { ty: bind.ty.clone(), block: None, frozen: false })
+        self.bind(
+            bind.var,
+            ScopeEntry::Accumulator { ty: bind.ty.clone(), block: None, frozen: false },
+        )
     }
 }
 

@@ -17,11 +17,11 @@ pub(super) struct Frame<'c> {
     code: &'c Code,
     /// The next statement.
     next: usize,
-    kind: Kind<'c>,
+    continuation: Continuation<'c>,
 }
 
 /// The construct that a block belongs to. Its statement binds the results.
-enum Kind<'c> {
+enum Continuation<'c> {
     Entry,
     If(&'c Step),
     /// A function; the base of its caller's slots, and the mark of the pool before the call.
@@ -59,7 +59,7 @@ impl<'c> Machine<'c> {
     /// Runs the entry.
     pub(super) fn run(&mut self) -> Run<Vec<Value>> {
         let entry = &self.program.entry.code;
-        self.push(entry, Kind::Entry);
+        self.push(entry, Continuation::Entry);
         while let Some(frame) = self.frames.last_mut() {
             if let Some(step) = frame.code.steps.get(frame.next) {
                 frame.next += 1;
@@ -71,8 +71,8 @@ impl<'c> Machine<'c> {
         internal("the entry has not ended")
     }
 
-    fn push(&mut self, code: &'c Code, kind: Kind<'c>) {
-        self.frames.push(Frame { code, next: 0, kind });
+    fn push(&mut self, code: &'c Code, continuation: Continuation<'c>) {
+        self.frames.push(Frame { code, next: 0, continuation });
     }
 
     /// Binds the results of a statement with blocks.
@@ -89,7 +89,7 @@ impl<'c> Machine<'c> {
         match &step.op {
             Instr::If { cond, then, otherwise } => {
                 let code = if self.scalar(cond).bool() { then } else { otherwise };
-                self.push(code, Kind::If(step));
+                self.push(code, Continuation::If(step));
                 Ok(())
             }
             Instr::For { extent, outs, .. } => self.enter_for(step, extent, outs),
@@ -114,13 +114,13 @@ impl<'c> Machine<'c> {
     fn end(&mut self) -> Run<Option<Vec<Value>>> {
         let Some(frame) = self.frames.pop() else { return internal("no block runs") };
         let results = &frame.code.results;
-        match frame.kind {
-            Kind::Entry => return Ok(Some(self.take_all(results))),
-            Kind::If(step) => {
+        match frame.continuation {
+            Continuation::Entry => return Ok(Some(self.take_all(results))),
+            Continuation::If(step) => {
                 let values = self.take_all(results);
                 self.done(step, values);
             }
-            Kind::Call(step, caller, mark) => {
+            Continuation::Call(step, caller, mark) => {
                 let values = self.take_all(results);
                 self.slots.truncate(self.base);
                 self.base = caller;
@@ -129,7 +129,7 @@ impl<'c> Machine<'c> {
                 }
                 self.done(step, values);
             }
-            Kind::For(mut state) => {
+            Continuation::For(mut state) => {
                 for (result, out) in results.iter().zip(&mut state.gathered) {
                     self.gather(result, out)?;
                 }
@@ -139,7 +139,7 @@ impl<'c> Machine<'c> {
                 state.i += 1;
                 self.next_for(state);
             }
-            Kind::Loop(state) => self.end_loop(state, results),
+            Continuation::Loop(state) => self.end_loop(state, results),
         }
         Ok(None)
     }
@@ -163,7 +163,7 @@ impl<'c> Machine<'c> {
         let Instr::For { index, body, .. } = &step.op else { return };
         if state.i < state.extent {
             self.set(*index, Value::Scalar(Scalar::Int(state.i)));
-            self.push(body, Kind::For(state));
+            self.push(body, Continuation::For(state));
             return;
         }
         let values = state.gathered.into_iter().map(|out| match out {
@@ -205,7 +205,7 @@ impl<'c> Machine<'c> {
             }
             Driver::While(cond) => {
                 state.asks = true;
-                self.push(cond, Kind::Loop(state));
+                self.push(cond, Continuation::Loop(state));
             }
         }
     }
@@ -213,7 +213,7 @@ impl<'c> Machine<'c> {
     fn begin_body(&mut self, mut state: Box<Loop<'c>>, params: &[usize], body: &'c Code) {
         state.before.clear();
         state.before.extend(params.iter().map(|p| self.memory(*p)));
-        self.push(body, Kind::Loop(state));
+        self.push(body, Continuation::Loop(state));
     }
 
     /// Ends the condition or the body of a loop.
@@ -291,7 +291,7 @@ impl<'c> Machine<'c> {
         }
         let caller = std::mem::replace(&mut self.base, base);
         self.counts.ints += 1;
-        self.push(&routine.code, Kind::Call(step, caller, self.pool.mark()));
+        self.push(&routine.code, Continuation::Call(step, caller, self.pool.mark()));
         Ok(())
     }
 

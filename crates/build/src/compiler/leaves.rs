@@ -13,14 +13,14 @@ pub(crate) struct Leaf {
     pub elem: ScalarTy,
     /// For each axis, the declared size and the name to use if it has none.
     pub axes: Vec<(Size, String)>,
-    pub kind: Kind,
+    pub kind: LeafKind,
     /// Its index among the leaves of the layout.
     pub place: usize,
 }
 
 /// The meaning of a leaf.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Kind {
+pub(crate) enum LeafKind {
     /// Data of the program.
     Data,
     /// The tag of a variant: an index into these constructors.
@@ -70,16 +70,22 @@ struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    fn leaf(&mut self, name: &str, elem: ScalarTy, axes: &[(Size, String)], kind: Kind) -> Leaf {
+    fn leaf(
+        &mut self,
+        name: &str,
+        elem: ScalarTy,
+        axes: &[(Size, String)],
+        kind: LeafKind,
+    ) -> Leaf {
         self.next += 1;
         Leaf { name: name.to_string(), elem, axes: axes.to_vec(), kind, place: self.next - 1 }
     }
 
     fn value(&mut self, shape: &Shape, name: &str, axes: &[(Size, String)]) -> Vec<Leaf> {
         match shape {
-            Shape::Scalar(elem) => vec![self.leaf(name, *elem, axes, Kind::Data)],
+            Shape::Scalar(elem) => vec![self.leaf(name, *elem, axes, LeafKind::Data)],
             Shape::Node(_) => {
-                vec![self.leaf(&format!("{name}_row"), ScalarTy::Int, axes, Kind::Number)]
+                vec![self.leaf(&format!("{name}_row"), ScalarTy::Int, axes, LeafKind::Number)]
             }
             Shape::Tuple(items) => {
                 let items = items.iter().enumerate();
@@ -97,7 +103,7 @@ impl Walk<'_> {
             Shape::Variant(constructors) => {
                 let all = constructors.iter().map(|(label, _)| label.to_string()).collect();
                 let tag = format!("{name}_tag");
-                let mut leaves = vec![self.leaf(&tag, ScalarTy::Int, axes, Kind::Tag(all))];
+                let mut leaves = vec![self.leaf(&tag, ScalarTy::Int, axes, LeafKind::Tag(all))];
                 for (label, fields) in constructors.iter() {
                     let label = format!("{name}_{}", label.to_lowercase());
                     for (k, field) in fields.iter().enumerate() {
@@ -126,7 +132,7 @@ impl Walk<'_> {
         let mut axes: Vec<(Size, String)> = axes.iter().cloned().chain(own).collect();
         if elem.leaves().is_empty() {
             axes.push((Size::Const(0), String::new()));
-            return vec![self.leaf(name, ScalarTy::Bool, &axes, Kind::Data)];
+            return vec![self.leaf(name, ScalarTy::Bool, &axes, LeafKind::Data)];
         }
         self.value(elem, name, &axes)
     }
@@ -144,7 +150,7 @@ impl Walk<'_> {
         ];
         let column = |(part, elem, size): (&str, ScalarTy, &str)| {
             let axis = (Size::Any, format!("{name}_{size}"));
-            self.leaf(&format!("{name}_{part}"), elem, &[axis], Kind::Column)
+            self.leaf(&format!("{name}_{part}"), elem, &[axis], LeafKind::Column)
         };
         columns.map(column).into()
     }

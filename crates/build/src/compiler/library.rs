@@ -9,7 +9,7 @@ use super::describe::Library;
 use super::header::header;
 use super::interface::{Target, interface};
 use super::request::{Entry, Request, suffix};
-use super::text::{Part, text};
+use super::text::{FunctionCode, text};
 use super::{messages, names};
 
 /// A library as text and as data.
@@ -130,9 +130,9 @@ fn part(
     name: &str,
     call: &Call,
     target: Target,
-) -> Result<Part, Vec<Problem>> {
+) -> Result<FunctionCode, Vec<Problem>> {
     let arrays = lambada::arrays(&call.program, call.entry)?;
     let interface = interface(&target, name, &arrays)?;
     let code = |processor: &Processor| lambada::lower_for(&arrays, options, *processor);
-    Ok(Part { interface, versions: processors.iter().map(code).collect() })
+    Ok(FunctionCode { interface, versions: processors.iter().map(code).collect() })
 }

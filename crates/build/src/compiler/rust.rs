@@ -120,7 +120,7 @@ struct Printer<'a> {
 }
 
 /// A part of the Rust function's result: one or more results of the C function.
-struct Given<'a> {
+struct ReturnPart<'a> {
     /// The type.
     ty: String,
     /// For a struct: its fields with their results.
@@ -195,7 +195,7 @@ impl<'a> Printer<'a> {
     }
 
     /// The value and the derivative.
-    fn given(&self) -> Vec<Given<'a>> {
+    fn given(&self) -> Vec<ReturnPart<'a>> {
         let is_derivative = |output: &&Output| match output.role {
             Role::Tangent(_) | Role::Cotangent(_) => true,
             Role::Rows(_) => self.function.operator != Operator::Value,
@@ -223,9 +223,13 @@ impl<'a> Printer<'a> {
     }
 
     /// Groups results: a single one stands for itself, unless `always` requires a struct.
-    fn together(&self, outputs: Vec<&'a Output>, name: &str, always: bool) -> Given<'a> {
+    fn together(&self, outputs: Vec<&'a Output>, name: &str, always: bool) -> ReturnPart<'a> {
         if let ([single], false) = (&outputs[..], always) {
-            return Given { ty: array_type(self.library.precision, single), fields: None, outputs };
+            return ReturnPart {
+                ty: array_type(self.library.precision, single),
+                fields: None,
+                outputs,
+            };
         }
         let field = |output: &Output| match &output.role {
             Role::Cotangent(of) if !of.is_empty() => ident(of),
@@ -239,10 +243,10 @@ impl<'a> Printer<'a> {
             if name.starts_with(|c: char| c.is_ascii_digit()) { format!("_{name}") } else { name }
         };
         let fields = outputs.iter().map(|output| (named(output), *output)).collect();
-        Given { ty: name.to_string(), fields: Some(fields), outputs }
+        ReturnPart { ty: name.to_string(), fields: Some(fields), outputs }
     }
 
-    fn structure(&mut self, given: &Given) {
+    fn structure(&mut self, given: &ReturnPart) {
         let Some(fields) = &given.fields else { return };
         // The struct for the value has already been printed with the function itself.
         let again = self.function.operator != Operator::Value && given.ty.ends_with("Value");
@@ -405,7 +409,7 @@ fn found(output: &Output) -> Option<String> {
 }
 
 /// Prints the construction of a result.
-fn construct(given: &Given) -> String {
+fn construct(given: &ReturnPart) -> String {
     match &given.fields {
         None => given.outputs.first().map(|output| ident(&output.name)).unwrap_or_default(),
         Some(fields) => {

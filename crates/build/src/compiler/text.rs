@@ -47,20 +47,20 @@ const QUIET: &str = "\
 ";
 
 /// A function with its code.
-pub(crate) struct Part {
+pub(crate) struct FunctionCode {
     pub interface: Interface,
     /// One for each of the library's processors.
     pub versions: Vec<Loops>,
 }
 
-impl Part {
+impl FunctionCode {
     fn has_calls(&self) -> bool {
         self.versions.iter().any(|code| !code.library.functions.is_empty())
     }
 }
 
 /// The text of `NAME.c`.
-pub(crate) fn text(library: &Library, parts: &[Part], sources: &Sources) -> String {
+pub(crate) fn text(library: &Library, parts: &[FunctionCode], sources: &Sources) -> String {
     let versions = (0..library.processors.len())
         .map(|version| parts.iter().map(|part| &part.versions[version]).collect());
     let versions: Vec<Vec<&Loops>> = versions.collect();
@@ -71,7 +71,7 @@ pub(crate) fn text(library: &Library, parts: &[Part], sources: &Sources) -> Stri
         lambada_codegen::MACROS.iter().map(|name| format!("#undef {name}\n")).collect();
     let named =
         |text: &str| text.replace("@@", &library.name.to_uppercase()).replace('@', &library.name);
-    let calls = parts.iter().any(Part::has_calls);
+    let calls = parts.iter().any(FunctionCode::has_calls);
     let all = versions.iter().flatten();
     let parallel = all.into_iter().any(|code| lambada_loops::is_parallel(code));
 
@@ -225,7 +225,7 @@ fn literal(text: &str) -> String {
 /// A function of the library.
 struct Wrapper<'a> {
     library: &'a Library,
-    part: &'a Part,
+    part: &'a FunctionCode,
     /// Its index in the table of a version.
     number: usize,
     out: String,

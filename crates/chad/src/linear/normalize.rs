@@ -22,7 +22,7 @@ pub enum LinSem {
     Unit,
     Pair(Rc<(LinSem, LinSem)>),
     Fun(Rc<dyn Fn(&Sem) -> LinSem>),
-    Tensor(Vec<Entry>),
+    Tensor(Vec<Summand>),
 }
 
 /// `case l of !y (x) v -> …`: its successors are over the `v` that it binds.
@@ -37,7 +37,7 @@ pub struct Path {
 
 /// Cases, and `!key (x) value` below them.
 #[derive(Clone)]
-pub struct Entry {
+pub struct Summand {
     cases: Vec<Case>,
     key: Sem,
     value: LinSem,
@@ -91,7 +91,7 @@ fn eval_linear(l: &Lin, env: &Env<Sem>, v: &LinSem) -> LinSem {
         }
         LinKind::App(l, t) => go(l).apply(&eval(t, env)),
         LinKind::Tensor(t, l) => {
-            LinSem::Tensor(vec![Entry { cases: vec![], key: eval(t, env), value: go(l) }])
+            LinSem::Tensor(vec![Summand { cases: vec![], key: eval(t, env), value: go(l) }])
         }
         LinKind::Case(l, y, k) => {
             let each = go(l).entries().into_iter();
@@ -130,7 +130,7 @@ impl LinSem {
         }
     }
 
-    fn entries(self) -> Vec<Entry> {
+    fn entries(self) -> Vec<Summand> {
         match self {
             LinSem::Tensor(entries) => entries,
             LinSem::Ground(_) | LinSem::Unit | LinSem::Pair(_) | LinSem::Fun(_) => {
@@ -192,7 +192,7 @@ fn under(cases: &[Case], sem: &LinSem) -> LinSem {
             LinSem::Fun(Rc::new(move |t| under(&cases, &f(t))))
         }
         LinSem::Tensor(entries) => LinSem::Tensor(
-            entries.iter().map(|e| Entry { cases: below(&e.cases), ..e.clone() }).collect(),
+            entries.iter().map(|e| Summand { cases: below(&e.cases), ..e.clone() }).collect(),
         ),
     }
 }
@@ -228,7 +228,7 @@ fn reflect_linear(ty: &LTy, l: Lin) -> LinSem {
         LTy::Tensor(key, z) => {
             let y = Var::fresh("y", (**key).clone());
             let value = reflect_linear(z, v((**z).clone()));
-            LinSem::Tensor(vec![Entry {
+            LinSem::Tensor(vec![Summand {
                 cases: vec![(l, y.clone())],
                 key: reflect(key, var(&y)),
                 value,
@@ -273,7 +273,7 @@ fn abstracted(y: &Var, path: Path) -> Path {
     Path { cases: outer.to_vec(), end: labs(y.clone(), wrap(inner, path.end)) }
 }
 
-fn keyed(key: &Ty, value: &LTy, entry: &Entry) -> Vec<Path> {
+fn keyed(key: &Ty, value: &LTy, entry: &Summand) -> Vec<Path> {
     let t = reify(key, &entry.key);
     let paths = distribute(value, &entry.value, &|l| tensor(t.clone(), l)).into_iter();
     paths

@@ -15,7 +15,7 @@ mod syntax;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-use crate::combinators::{Comb, Kind};
+use crate::combinators::{Comb, CombKind};
 use crate::lambda::{self, Language, Term, Var};
 use crate::linear::{LTy, Ty};
 use crate::op::Op;
@@ -377,21 +377,21 @@ fn clause<M: Model, P: PairCategory<M>>(t: &Comb) -> Mor<M> {
     let (from, to) = (object::<M, P>(t.from()), object::<M, P>(t.to()));
     let x = M::id(&from.0);
     let (first, second) = match t.kind() {
-        Kind::Id => (x, M::lid(&from.0, &from.1)),
-        Kind::Then(t, s) => return then::<M, P>(&interpret::<M, P>(t), &interpret::<M, P>(s)),
-        Kind::Unit => (M::bang(&from.0), P::bang(&from)),
-        Kind::Pair(t, s) => return pair::<M, P>(&interpret::<M, P>(t), &interpret::<M, P>(s)),
-        Kind::Fst => (M::fst(&x), P::fst(&to, &other(&from, 1))),
-        Kind::Snd => (M::snd(&x), P::snd(&other(&from, 0), &to)),
-        Kind::Ev => (M::fst(&M::apply(&M::fst(&x), &M::snd(&x))), P::ev(&other(&from, 1), &to)),
-        Kind::Curry(body) => {
+        CombKind::Id => (x, M::lid(&from.0, &from.1)),
+        CombKind::Then(t, s) => return then::<M, P>(&interpret::<M, P>(t), &interpret::<M, P>(s)),
+        CombKind::Unit => (M::bang(&from.0), P::bang(&from)),
+        CombKind::Pair(t, s) => return pair::<M, P>(&interpret::<M, P>(t), &interpret::<M, P>(s)),
+        CombKind::Fst => (M::fst(&x), P::fst(&to, &other(&from, 1))),
+        CombKind::Snd => (M::snd(&x), P::snd(&other(&from, 0), &to)),
+        CombKind::Ev => (M::fst(&M::apply(&M::fst(&x), &M::snd(&x))), P::ev(&other(&from, 1), &to)),
+        CombKind::Curry(body) => {
             let (f, hint) = (interpret::<M, P>(body), t.parameter());
             let (a, b) = (other(&f.from, 0), other(&f.from, 1));
             let body = M::pair(&f.first, &M::name(&P::argument(&f, &a, &b)));
             (M::curry(hint, &a.0, &b.0, &body), P::curry(hint, &f, &a, &b))
         }
-        Kind::Op(op) => (M::op(op, &x), P::op(op)),
-        Kind::Prim(p) => (M::primal_prim(*p, &from), P::prim(*p, &from)),
+        CombKind::Op(op) => (M::op(op, &x), P::op(op)),
+        CombKind::Prim(p) => (M::primal_prim(*p, &from), P::prim(*p, &from)),
     };
     Mor { from, to, first, second }
 }

@@ -62,7 +62,7 @@ pub(crate) type Last = bool;
 
 /// Destination of a value.
 #[derive(Debug)]
-pub(crate) enum Place {
+pub(crate) enum Destination {
     /// Nowhere, because the variable is unused.
     Nowhere,
     Slot(Slot),
@@ -73,9 +73,9 @@ pub(crate) enum Place {
 /// A step of a block.
 #[derive(Debug)]
 pub(crate) enum Step {
-    Bind(Place, Code),
+    Bind(Destination, Code),
     /// Functions that may call each other, and their captured values.
-    Functions(Vec<Place>, Rc<[Function]>, Vec<(Slot, Last)>),
+    Functions(Vec<Destination>, Rc<[Function]>, Vec<(Slot, Last)>),
     Check(Code, Site, Vec<Code>),
 }
 
@@ -89,7 +89,7 @@ pub(crate) struct Branch {
 /// An arm of a match.
 #[derive(Debug)]
 pub(crate) struct ArmCode {
-    pub places: Vec<Place>,
+    pub destinations: Vec<Destination>,
     pub branch: Branch,
 }
 
@@ -104,7 +104,7 @@ pub(crate) struct ForInfo {
 /// A loop.
 #[derive(Debug)]
 pub(crate) struct LoopCode {
-    pub state: Place,
+    pub state: Destination,
     pub init: Code,
     pub kind: LoopKindCode,
     pub body: Code,
@@ -118,13 +118,13 @@ pub(crate) enum LoopKindCode {
     /// for its failures.
     For(Slot, Code, Option<Code>),
     /// The condition, and the place of the state in it.
-    While(Place, Code),
+    While(Destination, Code),
 }
 
 /// A function of one or more parameters.
 #[derive(Debug)]
 pub(crate) struct Function {
-    pub params: Vec<Place>,
+    pub params: Vec<Destination>,
     /// The captured values in use, by index, with their slots.
     pub captures: Vec<(usize, Slot)>,
     /// The functions defined together with this one that it mentions, possibly itself, with their
@@ -154,13 +154,13 @@ pub(crate) struct RuleCode {
     pub span: Span,
 }
 
-impl Place {
+impl Destination {
     /// The slots that receive a value.
     pub fn slots(&self) -> Vec<Slot> {
         match self {
-            Place::Nowhere => Vec::new(),
-            Place::Slot(slot) => vec![*slot],
-            Place::Components(slots) => slots.iter().flatten().copied().collect(),
+            Destination::Nowhere => Vec::new(),
+            Destination::Slot(slot) => vec![*slot],
+            Destination::Components(slots) => slots.iter().flatten().copied().collect(),
         }
     }
 }

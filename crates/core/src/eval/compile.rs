@@ -117,14 +117,14 @@ impl Compiler<'_> {
     }
 
     /// Places for a variable that is being bound.
-    fn bind(&mut self, var: &Var) -> Place {
-        let Some(mentions) = self.mentions.get(&var.id) else { return Place::Nowhere };
+    fn bind(&mut self, var: &Var) -> Destination {
+        let Some(mentions) = self.mentions.get(&var.id) else { return Destination::Nowhere };
         if mentions.whole {
-            return Place::Slot(self.slot((var.id, None)));
+            return Destination::Slot(self.slot((var.id, None)));
         }
         let mentioned = mentions.components.clone();
         let place = |k| mentioned.contains(&k).then(|| self.slot((var.id, Some(k))));
-        Place::Components((0..var.ty.components().len()).map(place).collect())
+        Destination::Components((0..var.ty.components().len()).map(place).collect())
     }
 
     /// The slot of a variable that is not taken apart.
@@ -340,8 +340,8 @@ impl Compiler<'_> {
                 let members = functions.iter().enumerate().map(|(k, (f, _))| (f.id, k)).collect();
                 let terms: Vec<&Term> = functions.iter().map(|(_, t)| t).collect();
                 let (code, captured) = self.functions(members, &terms);
-                let places = functions.iter().map(|(f, _)| self.bind(f)).collect();
-                steps.push(Step::Functions(places, code, captured));
+                let destinations = functions.iter().map(|(f, _)| self.bind(f)).collect();
+                steps.push(Step::Functions(destinations, code, captured));
                 term = body;
             } else if let TermKind::Check { cond, site, values, body } = term.kind() {
                 steps.push(Step::Check(self.term(cond), site.clone(), self.terms(values)));
@@ -362,8 +362,8 @@ impl Compiler<'_> {
     }
 
     fn arm(&mut self, arm: &Arm) -> ArmCode {
-        let places = arm.vars.iter().map(|var| self.bind(var)).collect();
-        ArmCode { places, branch: Branch { drops: Vec::new(), body: self.term(&arm.body) } }
+        let destinations = arm.vars.iter().map(|var| self.bind(var)).collect();
+        ArmCode { destinations, branch: Branch { drops: Vec::new(), body: self.term(&arm.body) } }
     }
 
     fn loop_(
@@ -392,14 +392,14 @@ impl Compiler<'_> {
                 })
             }
             LoopKind::While(cond) => self.inside_loop(|c| {
-                let place = c.bind(state);
-                let again = match &place {
-                    Place::Nowhere => Place::Nowhere,
-                    Place::Slot(slot) => Place::Slot(*slot),
-                    Place::Components(slots) => Place::Components(slots.clone()),
+                let destination = c.bind(state);
+                let again = match &destination {
+                    Destination::Nowhere => Destination::Nowhere,
+                    Destination::Slot(slot) => Destination::Slot(*slot),
+                    Destination::Components(slots) => Destination::Components(slots.clone()),
                 };
                 let kind = LoopKindCode::While(again, c.term(cond));
-                LoopCode { state: place, init, kind, body: c.term(body), info }
+                LoopCode { state: destination, init, kind, body: c.term(body), info }
             }),
         };
         Code::Loop(Box::new(code))

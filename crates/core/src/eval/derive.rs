@@ -9,7 +9,7 @@ use lambada_prim::made_nan;
 use lambada_source::{Span, stack};
 
 use super::machine::{Machine, Run, fail};
-use super::real::{Active, Kind, Node, Tape, add_to, level, made};
+use super::real::{Active, DualKind, Node, Tape, add_to, level, made};
 use super::value::{Array, Value};
 
 /// The function from cotangents of a result to cotangents of the point. It may be applied
@@ -29,7 +29,7 @@ impl Machine<'_> {
     /// `jvp f x dx`
     pub fn jvp(&mut self, f: Value, x: &Value, dx: &Value, span: Span) -> Run<Value> {
         let level = self.fresh_level();
-        let x = lift(x, dx, Kind::Tangent, level, (span, THAN_POINT))?;
+        let x = lift(x, dx, DualKind::Tangent, level, (span, THAN_POINT))?;
         let result = self.call(f, vec![x])?;
         let (primal, tangent) = split(&result, level);
         Ok(Value::tuple(vec![primal, tangent]))
@@ -38,7 +38,7 @@ impl Machine<'_> {
     /// `reach f x marks`
     pub fn reach(&mut self, f: Value, x: &Value, marks: &Value, span: Span) -> Run<Value> {
         let level = self.fresh_level();
-        let x = lift(x, marks, Kind::Marks, level, (span, THAN_POINT))?;
+        let x = lift(x, marks, DualKind::Marks, level, (span, THAN_POINT))?;
         let result = self.call(f, vec![x])?;
         Ok(split(&result, level).1)
     }
@@ -157,7 +157,7 @@ fn same_size(a: &Array, b: &Array, span: Span) -> Run<()> {
 pub(crate) fn lift(
     x: &Value,
     dx: &Value,
-    kind: Kind,
+    kind: DualKind,
     level: u64,
     (span, says): (Span, &'static str),
 ) -> Run<Value> {

@@ -8,10 +8,10 @@
 use super::code::*;
 
 /// Marks the last mentions of a function; `depths`: loop depth of each slot's binding.
-pub(crate) fn mark(params: &mut [Place], body: &mut Code, depths: &[usize]) {
+pub(crate) fn mark(params: &mut [Destination], body: &mut Code, depths: &[usize]) {
     let mut marker = Marker { depths, depth: 0, live: Slots(vec![0; depths.len().div_ceil(64)]) };
     marker.code(body);
-    params.iter_mut().for_each(|place| marker.bind(place));
+    params.iter_mut().for_each(|destination| marker.bind(destination));
 }
 
 /// A set of slots.
@@ -62,12 +62,12 @@ impl Marker<'_> {
     }
 
     /// The place where a value is bound; drops slots that are never read.
-    fn bind(&mut self, place: &mut Place) {
-        match place {
-            Place::Nowhere => {}
-            Place::Slot(slot) if self.live.contains(*slot) => self.live.remove(*slot),
-            Place::Slot(_) => *place = Place::Nowhere,
-            Place::Components(slots) => {
+    fn bind(&mut self, destination: &mut Destination) {
+        match destination {
+            Destination::Nowhere => {}
+            Destination::Slot(slot) if self.live.contains(*slot) => self.live.remove(*slot),
+            Destination::Slot(_) => *destination = Destination::Nowhere,
+            Destination::Components(slots) => {
                 for component in slots {
                     *component = component.filter(|slot| self.live.contains(*slot));
                     component.iter().for_each(|slot| self.live.remove(*slot));
@@ -112,8 +112,10 @@ impl Marker<'_> {
             | Code::Inspect(_, a)
             | Code::Trapped(a, _) => self.code(a),
             Code::Match(t, arms) => {
-                let arms =
-                    arms.iter_mut().map(|arm| (&mut arm.places[..], &mut arm.branch)).collect();
+                let arms = arms
+                    .iter_mut()
+                    .map(|arm| (&mut arm.destinations[..], &mut arm.branch))
+                    .collect();
                 self.branches(arms);
                 self.code(t);
             }
@@ -158,12 +160,12 @@ impl Marker<'_> {
 
     fn step(&mut self, step: &mut Step) {
         match step {
-            Step::Bind(place, value) => {
-                self.bind(place);
+            Step::Bind(destination, value) => {
+                self.bind(destination);
                 self.code(value);
             }
-            Step::Functions(places, _, captured) => {
-                places.iter_mut().for_each(|place| self.bind(place));
+            Step::Functions(destinations, _, captured) => {
+                destinations.iter_mut().for_each(|destination| self.bind(destination));
                 captured.iter_mut().rev().for_each(|(slot, last)| *last = self.read(*slot));
             }
             Step::Check(cond, _, values) => {
@@ -176,14 +178,14 @@ impl Marker<'_> {
     }
 
     /// Alternative branches, with their bindings.
-    fn branches(&mut self, branches: Vec<(&mut [Place], &mut Branch)>) {
+    fn branches(&mut self, branches: Vec<(&mut [Destination], &mut Branch)>) {
         let after = self.live.clone();
         let mut any = after.clone();
         let mut entries = Vec::new();
-        for (places, branch) in branches {
+        for (destinations, branch) in branches {
             self.live = after.clone();
             self.code(&mut branch.body);
-            places.iter_mut().for_each(|place| self.bind(place));
+            destinations.iter_mut().for_each(|destination| self.bind(destination));
             any.unite(&self.live);
             entries.push((self.live.clone(), branch));
         }
@@ -203,9 +205,9 @@ impl Marker<'_> {
             m.bind(&mut code.state);
             match &mut code.kind {
                 LoopKindCode::For(index, ..) => m.live.remove(*index),
-                LoopKindCode::While(place, cond) => {
+                LoopKindCode::While(destination, cond) => {
                     m.code(cond);
-                    m.bind(place);
+                    m.bind(destination);
                 }
             }
         });

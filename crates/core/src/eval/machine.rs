@@ -173,8 +173,8 @@ impl<'p> Machine<'p> {
         for (member, slot) in &function.together {
             self.set(*slot, closure(functions, *member, captured));
         }
-        for (place, value) in function.params.iter().zip(args) {
-            self.bind(place, value);
+        for (destination, value) in function.params.iter().zip(args) {
+            self.bind(destination, value);
         }
         let result = self.eval(&function.body);
         self.stack.truncate(self.base);
@@ -200,11 +200,11 @@ impl<'p> Machine<'p> {
         slots.iter().for_each(|slot| self.set(*slot, Value::Absent));
     }
 
-    fn bind(&mut self, place: &Place, value: Value) {
-        match place {
-            Place::Nowhere => {}
-            Place::Slot(slot) => self.set(*slot, value),
-            Place::Components(slots) => {
+    fn bind(&mut self, destination: &Destination, value: Value) {
+        match destination {
+            Destination::Nowhere => {}
+            Destination::Slot(slot) => self.set(*slot, value),
+            Destination::Components(slots) => {
                 for (slot, component) in slots.iter().zip(value.into_components()) {
                     if let Some(slot) = slot {
                         self.set(*slot, component);
@@ -261,7 +261,7 @@ impl<'p> Machine<'p> {
                 Code::Match(t, arms) => {
                     let value = self.eval(t)?;
                     let arm = &arms[value.as_con().tag];
-                    self.bind_fields(&arm.places, value);
+                    self.bind_fields(&arm.destinations, value);
                     self.clear(&arm.branch.drops);
                     code = &arm.branch.body;
                 }
@@ -358,16 +358,16 @@ impl<'p> Machine<'p> {
 
     fn step(&mut self, step: &Step) -> Run<()> {
         match step {
-            Step::Bind(place, value) => {
+            Step::Bind(destination, value) => {
                 let value = self.eval(value)?;
-                self.bind(place, value);
+                self.bind(destination, value);
                 Ok(())
             }
-            Step::Functions(places, functions, captured) => {
+            Step::Functions(destinations, functions, captured) => {
                 let captured =
                     captured.iter().map(|(slot, last)| self.read(*slot, *last)).collect();
-                for (member, place) in places.iter().enumerate() {
-                    self.bind(place, closure(functions, member, &captured));
+                for (member, destination) in destinations.iter().enumerate() {
+                    self.bind(destination, closure(functions, member, &captured));
                 }
                 Ok(())
             }
@@ -382,16 +382,17 @@ impl<'p> Machine<'p> {
     }
 
     /// Binds the arguments of a constructor; moves them if nothing else shares it.
-    fn bind_fields(&mut self, places: &[Place], value: Value) {
+    fn bind_fields(&mut self, destinations: &[Destination], value: Value) {
         let Value::Con(con) = value else { unreachable!("ill-typed core: {value:?} is matched") };
         match Rc::try_unwrap(con) {
-            Ok(mut con) => places
+            Ok(mut con) => destinations
                 .iter()
                 .zip(std::mem::take(&mut con.args))
-                .for_each(|(place, arg)| self.bind(place, arg)),
-            Err(con) => {
-                places.iter().zip(&con.args).for_each(|(place, arg)| self.bind(place, arg.clone()))
-            }
+                .for_each(|(destination, arg)| self.bind(destination, arg)),
+            Err(con) => destinations
+                .iter()
+                .zip(&con.args)
+                .for_each(|(destination, arg)| self.bind(destination, arg.clone())),
         }
     }
 
@@ -478,11 +479,11 @@ impl<'p> Machine<'p> {
         for i in 0..extent {
             match &code.kind {
                 LoopKindCode::For(index, ..) => self.set(*index, Value::Int(i)),
-                LoopKindCode::While(place, cond) => {
-                    self.bind(place, state.clone());
+                LoopKindCode::While(destination, cond) => {
+                    self.bind(destination, state.clone());
                     let again = self.eval(cond)?.bool();
                     // Clears the state after the condition, so that the body owns it.
-                    self.clear(&place.slots());
+                    self.clear(&destination.slots());
                     if !again {
                         break;
                     }

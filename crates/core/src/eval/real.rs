@@ -20,14 +20,14 @@ use super::value::Value;
 #[derive(Debug)]
 pub(crate) enum Active {
     /// A dual number.
-    Forward { level: u64, kind: Kind, primal: Value, tangent: Value },
+    Forward { level: u64, kind: DualKind, primal: Value, tangent: Value },
     /// The result of a node of a tape.
     Traced { tape: Rc<Tape>, primal: Value, node: usize },
 }
 
 /// Meaning of a dual number's second part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum DualKind {
     /// Multiplied by partial derivatives.
     Tangent,
     /// Number of paths from a mark, added up wherever a partial derivative is not literally zero.
@@ -237,12 +237,12 @@ fn plain(value: &Value) -> Option<Scalar> {
 /// A tangent that is absent.
 pub(crate) fn absent(level: u64) -> Value {
     let (primal, tangent) = (Value::Real(0.0), Value::Real(0.0));
-    Value::Active(Rc::new(Active::Forward { level, kind: Kind::Absent, primal, tangent }))
+    Value::Active(Rc::new(Active::Forward { level, kind: DualKind::Absent, primal, tangent }))
 }
 
 /// Whether it is an absent tangent of this level.
 pub(crate) fn is_absent(value: &Value, at: u64) -> bool {
-    let is = |active: &Active| matches!(active, Active::Forward { kind: Kind::Absent, .. });
+    let is = |active: &Active| matches!(active, Active::Forward { kind: DualKind::Absent, .. });
     active(value).is_some_and(|active| active.level() == at && is(active))
 }
 
@@ -287,7 +287,7 @@ fn apply_active(prim: Prim, partials: &[Option<Expr>], args: &[Value]) -> Value 
         false => apply_active(prim, partials, primals),
     };
     match derived.as_deref() {
-        Some(Active::Forward { kind: Kind::Absent, .. }) | None => out,
+        Some(Active::Forward { kind: DualKind::Absent, .. }) | None => out,
         Some(Active::Forward { kind, .. }) => {
             push_forward(partials, args, primals, out, (*kind, top))
         }
@@ -300,7 +300,7 @@ fn push_forward(
     args: &[Value],
     primals: &[Value],
     out: Value,
-    (kind, level): (Kind, u64),
+    (kind, level): (DualKind, u64),
 ) -> Value {
     let mut sum = None;
     for (partial, arg) in partials.iter().zip(args) {
@@ -308,8 +308,8 @@ fn push_forward(
         let Some(Active::Forward { level: own, tangent, .. }) = active(arg) else { continue };
         if *own == level
             && let Some(factor) = match kind {
-                Kind::Tangent => factor(partial, primals, &out),
-                Kind::Marks | Kind::MarksOfRule | Kind::Absent => {
+                DualKind::Tangent => factor(partial, primals, &out),
+                DualKind::Marks | DualKind::MarksOfRule | DualKind::Absent => {
                     (*partial != Expr::Lit(Scalar::Real(0.0))).then_some(Factor::One)
                 }
             }

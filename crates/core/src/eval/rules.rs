@@ -7,14 +7,14 @@
 //!   are differentiated themselves. In reverse mode, the pullback evaluates it.
 //! * A mode without a rule transposes the rule of the other mode: on a tape of its own, the rule is
 //!   a linear map, evaluated at zero.
-//! * Marks ([`Kind::Marks`]) follow the rule, too: its tangents are marked, and the value depends
-//!   on the marked ones that the rule's result depends on. The derivative knows only the rule; the
-//!   function's body may depend on more, or on less.
+//! * Marks ([`DualKind::Marks`]) follow the rule, too: its tangents are marked, and the value
+//!   depends on the marked ones that the rule's result depends on. The derivative knows only the
+//!   rule; the function's body may depend on more, or on less.
 //! * In both modes, a rule's tangents or cotangent are marked at a level of their own. A zero from
 //!   the rule without a mark is *absent*: it was not computed from a given tangent or cotangent. An
 //!   absent zero is not multiplied, while a zero with a mark is a number like any other.
-//! * The tangent of an argument without derivative is absent, too ([`Kind::Absent`]), at one more
-//!   level: a rule `jvp` multiplies nothing by it, as a pullback drops the cotangent.
+//! * The tangent of an argument without derivative is absent, too ([`DualKind::Absent`]), at one
+//!   more level: a rule `jvp` multiplies nothing by it, as a pullback drops the cotangent.
 //! * The derivatives of a function parameter are those of its captured variables. `df x` gives them
 //!   their tangents of level ℓ at a level of its own, applies the function, and reads the tangent.
 //!   A formal sum applies it to the points on a tape of its own.
@@ -33,7 +33,7 @@ use super::derive::{
 };
 use super::levels::{find, replace, without};
 use super::machine::{Machine, Run, closure, fail};
-use super::real::{Active, Kind, Node, Tape, absent, add_to, is_absent};
+use super::real::{Active, DualKind, Node, Tape, absent, add_to, is_absent};
 use super::value::{Closure, Value};
 
 /// Limit on nested transpositions of rules. A rule that applies its function to its tangents needs
@@ -86,7 +86,7 @@ impl Taped {
 
 /// The result of a rule `vjp` for one parameter: the cotangent of data, or pairs of points and
 /// cotangents.
-enum Part {
+enum ParamCotangent {
     Data(Value),
     Sum(Vec<Value>),
 }
@@ -127,14 +127,14 @@ fn marked(args: &[Value], value: &Value, level: u64) -> Value {
     }
     let Some(tangent) = sum else { return value.clone() };
     map_reals(value, &mut |primal| {
-        let (kind, primal, tangent) = (Kind::MarksOfRule, primal.clone(), tangent.clone());
+        let (kind, primal, tangent) = (DualKind::MarksOfRule, primal.clone(), tangent.clone());
         Value::Active(Rc::new(Active::Forward { level, kind, primal, tangent }))
     })
 }
 
 /// A tangent or cotangent that a rule gets, with its mark.
 fn present(level: u64, primal: Value) -> Value {
-    let (kind, tangent) = (Kind::MarksOfRule, Value::Real(1.0));
+    let (kind, tangent) = (DualKind::MarksOfRule, Value::Real(1.0));
     Value::Active(Rc::new(Active::Forward { level, kind, primal, tangent }))
 }
 
@@ -219,12 +219,13 @@ impl Machine<'_> {
         let span = rules(function).jvp.iter().chain(&rules(function).vjp).next();
         let span = span.map_or(Span::default(), |rule| rule.span);
         let captured = find(function.captured.iter());
-        if let Some(Active::Forward { level, kind: Kind::MarksOfRule, .. }) =
+        if let Some(Active::Forward { level, kind: DualKind::MarksOfRule, .. }) =
             captured.active.as_deref()
         {
             return self.ruled_with_marks(function, args, *level);
         }
-        if let Some(Active::Forward { level, kind: Kind::Absent, .. }) = captured.active.as_deref()
+        if let Some(Active::Forward { level, kind: DualKind::Absent, .. }) =
+            captured.active.as_deref()
         {
             return self.ruled(&unlevelled(function, *level), args);
         }
@@ -250,18 +251,18 @@ impl Machine<'_> {
         let fixed: Vec<Value> = args.iter().map(|arg| without(arg, level)).collect();
         let value = self.ruled(function, fixed.clone())?;
         match &*active {
-            Active::Forward { kind: Kind::MarksOfRule, .. } => Ok(marked(&args, &value, level)),
-            Active::Forward { kind: Kind::Absent, .. } => Ok(value),
+            Active::Forward { kind: DualKind::MarksOfRule, .. } => Ok(marked(&args, &value, level)),
+            Active::Forward { kind: DualKind::Absent, .. } => Ok(value),
             Active::Forward { kind, .. } => {
                 let tangent = match kind {
-                    Kind::Tangent => {
+                    DualKind::Tangent => {
                         let own = self.fresh_level();
                         let nothing = absent(self.fresh_level());
                         let mut of = |active: &Active| present(own, tangent_in(active).clone());
                         let of = Tangents { level, own, nothing, of: &mut of };
                         unmarked(&self.forward(function, (&args, &fixed), &value, of)?, own)
                     }
-                    Kind::Marks | Kind::MarksOfRule | Kind::Absent => {
+                    DualKind::Marks | DualKind::MarksOfRule | DualKind::Absent => {
                         self.marks(function, (&args, &fixed), &value, level)?
                     }
                 };
@@ -304,7 +305,7 @@ impl Machine<'_> {
         rule: &RuleCode,
         (fixed, value): (&[Value], &Value),
         cotangent: Value,
-    ) -> Run<Vec<Part>> {
+    ) -> Run<Vec<ParamCotangent>> {
         let adder = |_: &Value| Rc::new(Adder { terms: RefCell::default(), level: self.level });
         let functions = fixed.iter().filter(|arg| rule.adds && is_function(arg));
         let adders: Vec<Rc<Adder>> = functions.map(adder).collect();
@@ -313,9 +314,11 @@ impl Machine<'_> {
         let parts = if fixed.len() == 1 { vec![parts] } else { parts.into_components() };
         let mut adders = adders.into_iter();
         let part = |(arg, part): (&Value, Value)| match part {
-            part if !is_function(arg) => Part::Data(part),
-            Value::Array(terms) => Part::Sum(terms.items.clone()),
-            _ => Part::Sum(adders.next().map_or_else(Vec::new, |adder| adder.terms.take())),
+            part if !is_function(arg) => ParamCotangent::Data(part),
+            Value::Array(terms) => ParamCotangent::Sum(terms.items.clone()),
+            _ => {
+                ParamCotangent::Sum(adders.next().map_or_else(Vec::new, |adder| adder.terms.take()))
+            }
         };
         Ok(fixed.iter().zip(parts).map(part).collect())
     }
@@ -341,7 +344,7 @@ impl Machine<'_> {
     ) -> Run<Value> {
         let own = self.fresh_level();
         let mut of = |active: &Active| {
-            let (kind, tangent) = (Kind::MarksOfRule, tangent_in(active).clone());
+            let (kind, tangent) = (DualKind::MarksOfRule, tangent_in(active).clone());
             let primal = Value::Real(0.0);
             Value::Active(Rc::new(Active::Forward { level: own, kind, primal, tangent }))
         };
@@ -391,7 +394,7 @@ impl Machine<'_> {
         let mut cotangents = vec![None; tape.nodes.borrow().len()];
         for (part, tangent) in parts.into_iter().zip(tangents) {
             match part {
-                Part::Sum(terms) => {
+                ParamCotangent::Sum(terms) => {
                     for term in &terms {
                         let point = without(term.component(0), tape.level);
                         let d = with_absent(&self.call(tangent.clone(), vec![point])?, own);
@@ -404,7 +407,7 @@ impl Machine<'_> {
                         )?;
                     }
                 }
-                Part::Data(part) => {
+                ParamCotangent::Data(part) => {
                     let d = with_absent(&tangent, own);
                     seed(&tape, &part, &d, &mut cotangents, (rule.span, THAN_PARAMETER))?
                 }
@@ -429,7 +432,7 @@ impl Machine<'_> {
                 let (primal, tangent) = (active.primal().clone(), of(active));
                 Value::Active(Rc::new(Active::Forward {
                     level: own,
-                    kind: Kind::Tangent,
+                    kind: DualKind::Tangent,
                     primal,
                     tangent,
                 }))
@@ -494,11 +497,11 @@ impl Machine<'_> {
         let parts = self.cotangents(function, rule, (fixed, value), cotangent)?;
         for (arg, part) in args.iter().zip(parts) {
             match part {
-                Part::Sum(sum) => {
+                ParamCotangent::Sum(sum) => {
                     let sum: Vec<Value> = sum.iter().map(|term| unmarked_term(term, own)).collect();
                     self.pull_sum(tape.level, arg, &sum, rule.span, cotangents)?
                 }
-                Part::Data(part) => {
+                ParamCotangent::Data(part) => {
                     let part = unmarked(&part, own);
                     seed(tape, arg, &part, cotangents, (rule.span, THAN_PARAMETER))?
                 }

@@ -75,7 +75,7 @@ pub(crate) fn together(names: &mut Names, stm: &Stm) -> Option<Vec<Stm>> {
     let mut b = Builder::new(names);
     b.stms = [before, passes].concat();
     for (k, value) in values.into_iter().enumerate() {
-        let given = Given { value, varies: varies[k], blocks };
+        let given = PassResult { value, varies: varies[k], blocks };
         b.each_direction(&stm.binds[k], *extent, given);
     }
     Some(b.stms)
@@ -115,14 +115,14 @@ fn ratio(b: &mut Builder, hint: &str, dividend: Atom, divisor: Atom) -> Atom {
 
 /// One result of the `for`, as computed by the passes.
 #[derive(Clone, Copy)]
-struct Given {
+struct PassResult {
     value: Atom,
     /// Whether it has lanes.
     varies: bool,
     blocks: Blocks,
 }
 
-impl Given {
+impl PassResult {
     /// The block and the lane of direction `j`. The `min` with the last block never applies, but
     /// proves the bound.
     fn place(self, b: &mut Builder, j: Atom) -> (Option<Atom>, Option<Atom>) {
@@ -138,11 +138,11 @@ impl Given {
 /// Writes the results of the original `for`.
 trait Directions {
     /// `bind = for j < extent { given, of direction j }`
-    fn each_direction(&mut self, bind: &Param, extent: Atom, given: Given);
+    fn each_direction(&mut self, bind: &Param, extent: Atom, given: PassResult);
 }
 
 impl Directions for Builder<'_> {
-    fn each_direction(&mut self, bind: &Param, extent: Atom, given: Given) {
+    fn each_direction(&mut self, bind: &Param, extent: Atom, given: PassResult) {
         let (hint, element) = (self.names.hint(bind.var), bind.ty.indexed(1));
         let index = self.names.fresh("j");
         let body = self.block(|b| {

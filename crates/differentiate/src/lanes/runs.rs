@@ -8,7 +8,7 @@ use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Renaming, Stm, Ty, Var
 use super::{Lanes, Operand};
 
 /// A part of a block.
-enum Part<'s> {
+enum StmtGroup<'s> {
     /// A statement by itself.
     One(&'s Stm),
     /// Scalar operations, one after the other in each lane.
@@ -36,15 +36,15 @@ impl Lanes<'_> {
         let kept = handed_on(&parts, &block.results);
         for (part, kept) in parts.into_iter().zip(kept) {
             match part {
-                Part::One(stm) => self.stm(stm),
-                Part::Run(stms) => self.run(&stms, &kept),
+                StmtGroup::One(stm) => self.stm(stm),
+                StmtGroup::Run(stms) => self.run(&stms, &kept),
             }
         }
     }
 
     /// Cuts the block into maximal runs. Uniform statements do not depend on a run, so they move
     /// before it, except an update, which would copy an array that the run reads.
-    fn parts<'s>(&self, stms: &'s [Stm]) -> Vec<Part<'s>> {
+    fn parts<'s>(&self, stms: &'s [Stm]) -> Vec<StmtGroup<'s>> {
         let (mut parts, mut run) = (Vec::new(), Vec::new());
         for stm in stms {
             let touched = self.varying.touches(stm);
@@ -53,12 +53,12 @@ impl Lanes<'_> {
                 continue;
             }
             if !run.is_empty() && (touched || stm.any(&mut overwrites)) {
-                parts.push(Part::Run(std::mem::take(&mut run)));
+                parts.push(StmtGroup::Run(std::mem::take(&mut run)));
             }
-            parts.push(Part::One(stm));
+            parts.push(StmtGroup::One(stm));
         }
         if !run.is_empty() {
-            parts.push(Part::Run(run));
+            parts.push(StmtGroup::Run(run));
         }
         parts
     }
@@ -163,16 +163,16 @@ fn overwrites(stm: &Stm) -> bool {
 }
 
 /// Per part: the scalars of its run that are used later.
-fn handed_on(parts: &[Part], results: &[Atom]) -> Vec<Vec<Param>> {
+fn handed_on(parts: &[StmtGroup], results: &[Atom]) -> Vec<Vec<Param>> {
     let mut used: HashSet<Var> = results.iter().filter_map(|a| a.as_var()).collect();
     let mut kept = Vec::new();
     for part in parts.iter().rev() {
         match part {
-            Part::One(stm) => {
+            StmtGroup::One(stm) => {
                 kept.push(Vec::new());
                 stm.mentioned(&mut |var| _ = used.insert(var));
             }
-            Part::Run(stms) => {
+            StmtGroup::Run(stms) => {
                 let binds = stms.iter().flat_map(|stm| &stm.binds);
                 kept.push(binds.filter(|p| used.contains(&p.var)).cloned().collect());
                 stms.iter().for_each(|stm| stm.mentioned(&mut |var| _ = used.insert(var)));

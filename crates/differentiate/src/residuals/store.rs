@@ -4,7 +4,7 @@
 use lambada_anf::{Atom, Exp, Op, Param, Stm, Ty, Var};
 use lambada_prim::Scalar;
 
-use super::{Boxed, Choice, Place, Residual, SMALL};
+use super::{Boxed, Choice, EnclosingConstruct, Residual, SMALL};
 use crate::flat::{Flat, Sizes};
 use crate::tape::Layout;
 
@@ -13,9 +13,11 @@ impl Choice<'_> {
     /// already paid.
     pub(super) fn storable(&mut self, stm: &Stm, ty: &Ty) -> bool {
         let small = |size: &Atom| matches!(size, Atom::Lit(Scalar::Int(n)) if *n <= SMALL);
-        let worth = match self.body.place {
-            Place::Iteration { .. } | Place::Branch { repeated: false } | Place::Tape => true,
-            Place::Branch { repeated: true } => {
+        let worth = match self.body.construct {
+            EnclosingConstruct::Iteration { .. }
+            | EnclosingConstruct::Branch { repeated: false }
+            | EnclosingConstruct::Tape => true,
+            EnclosingConstruct::Branch { repeated: true } => {
                 ty.dims.iter().all(small) || self.mentions_state(stm)
             }
         };
@@ -50,7 +52,9 @@ impl Choice<'_> {
 
     /// The length of a flat tape of arrays with leading axes of sizes `leading`.
     pub(super) fn total(&mut self, leading: &[Atom]) -> Option<Stm> {
-        let Place::Iteration { index, extent, .. } = self.body.place else { return None };
+        let EnclosingConstruct::Iteration { index, extent, .. } = self.body.construct else {
+            return None;
+        };
         self.body.whole?;
         let (bound, binder, outside) = (&self.bound, &self.binder, &self.outside);
         let sizes = Sizes { index, extent, bound, binder, outside };
@@ -58,7 +62,7 @@ impl Choice<'_> {
     }
 
     pub(super) fn store_flat(&mut self, k: usize, value: &Param, axes: usize) {
-        let Place::Iteration { extent, .. } = self.body.place else {
+        let EnclosingConstruct::Iteration { extent, .. } = self.body.construct else {
             unreachable!("flat tapes are of loops")
         };
         let (leading, rest) = value.ty.dims.split_at(axes);
@@ -127,14 +131,14 @@ impl Choice<'_> {
     }
 
     pub(super) fn store(&mut self, value: &Param) {
-        if matches!(self.body.place, Place::Tape) {
+        if matches!(self.body.construct, EnclosingConstruct::Tape) {
             return self.store_on_tape(value);
         }
         let dims = value.ty.dims.iter().map(|size| {
             self.outside_size(*size).expect("what is stored has sizes that are known outside")
         });
         let mut ty = Ty { elem: value.ty.elem, dims: dims.collect() };
-        if let Place::Iteration { extent, .. } = self.body.place {
+        if let EnclosingConstruct::Iteration { extent, .. } = self.body.construct {
             ty = ty.array_of(extent);
         }
         let hint = self.home_hint(value.var);
@@ -149,10 +153,12 @@ impl Choice<'_> {
     /// The size under a name in scope outside, or of a result next to the array.
     pub(super) fn outside_size(&mut self, size: Atom) -> Option<Atom> {
         let home = size.as_var().and_then(|x| self.body.homes.get(&x));
-        match (&self.body.place, home) {
-            (Place::Branch { .. }, Some(home)) => Some(home.var.into()),
-            (Place::Tape, _) => Some(size),
-            (Place::Branch { .. } | Place::Iteration { .. }, _) => self.before(size),
+        match (&self.body.construct, home) {
+            (EnclosingConstruct::Branch { .. }, Some(home)) => Some(home.var.into()),
+            (EnclosingConstruct::Tape, _) => Some(size),
+            (EnclosingConstruct::Branch { .. } | EnclosingConstruct::Iteration { .. }, _) => {
+                self.before(size)
+            }
         }
     }
 

@@ -10,11 +10,11 @@ use crate::messages::{self, Why};
 use crate::solve::scheme::Quantified;
 use crate::solve::size::AtomKind;
 use crate::solve::size::{Atom, Poly};
-use crate::solve::ty::{Kind, Node, Ty};
+use crate::solve::ty::{Node, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 
 use super::sizes::brief;
-use super::{Entry, Infer, State};
+use super::{Infer, LocalMeaning, State};
 
 /// An argument: source syntax or an elaborated expression.
 pub(super) enum Arg<'e> {
@@ -113,26 +113,26 @@ impl Infer<'_> {
     /// A name. Failures inside a definition of the prelude blame `blame`.
     pub(super) fn variable(&mut self, name: &Rc<str>, span: Span, blame: Span) -> (Exp, Bound) {
         match self.env.get(name).cloned() {
-            Some(Entry::Local(local)) => (
+            Some(LocalMeaning::Local(local)) => (
                 Exp { kind: ExpKind::Local(local), ty: self.locals[local.0 as usize].ty, span },
                 Vec::new(),
             ),
-            Some(Entry::Function(id, scheme)) => {
+            Some(LocalMeaning::Function(id, scheme)) => {
                 let instance = self.solver.instantiate(&scheme, name, span);
                 (
                     Exp { kind: ExpKind::Function(id, instance.args), ty: instance.ty, span },
                     instance.bound,
                 )
             }
-            Some(Entry::Accumulator(..)) => {
+            Some(LocalMeaning::Accumulator(..)) => {
                 self.problems.push(messages::accumulator_as_value(name, span));
                 (self.wrong(span), Vec::new())
             }
-            Some(Entry::Recursive(id, known)) => {
+            Some(LocalMeaning::Recursive(id, known)) => {
                 let (ty, pairs, bound) = self.own_instance(&known, name, span);
                 (Exp { kind: ExpKind::RecursiveLocal(id, pairs), ty, span }, bound)
             }
-            Some(Entry::Unmarked) => {
+            Some(LocalMeaning::Unmarked) => {
                 let names = std::slice::from_ref(name);
                 self.problems.push(messages::unmarked_recursion(names, span, "let"));
                 (self.wrong(span), Vec::new())
@@ -403,7 +403,9 @@ impl Infer<'_> {
     ) -> Option<(Ty, Ty)> {
         match self.solver.get(f.ty).clone() {
             Node::Fun(from, to) => Some((from, to)),
-            Node::Unknown(unknown) if unknown.kind == Kind::Any && unknown.rigid.is_none() => {
+            Node::Unknown(unknown)
+                if unknown.kind == UnknownKind::Any && unknown.rigid.is_none() =>
+            {
                 let (from, to) = (self.solver.fresh(), self.solver.fresh());
                 let fun = self.solver.fun(from, to);
                 self.expect_type(f.ty, fun, f.span, &Why::Form("a function"));
@@ -470,7 +472,7 @@ impl Infer<'_> {
         }
         match self.solver.get(at) {
             Node::Unknown(unknown) => {
-                (unknown.kind != Kind::Any || unknown.rigid.is_some()).then_some(arity)
+                (unknown.kind != UnknownKind::Any || unknown.rigid.is_some()).then_some(arity)
             }
             Node::Error => None,
             Node::Link(_)

@@ -11,7 +11,7 @@ use crate::solve::ty::{Node, Ty};
 use crate::typed::{Clause, Driver, Exp, ExpKind};
 
 use super::sizes::brief;
-use super::{Entry, Infer};
+use super::{Infer, LocalMeaning};
 
 impl Infer<'_> {
     /// `for` with one clause or more.
@@ -65,7 +65,7 @@ impl Infer<'_> {
                 let size = self.extent(&bound);
                 self.open(fresh_region);
                 let local = self.local(&name.text, int);
-                self.env.bind(&name.text, Entry::Local(local));
+                self.env.bind(&name.text, LocalMeaning::Local(local));
                 (Clause::Range(local, Box::new(bound)), size)
             }
             ast::Clause::In(pattern, array) => {

@@ -9,8 +9,8 @@ use crate::solve::ty::Ty;
 use crate::typed::{Claim, Exp, ExpKind, PatKind, SizeFact, Stmt};
 
 use super::functions::Syntax;
-use super::types::{Place, types_of};
-use super::{Entry, Infer};
+use super::types::{ParamPath, types_of};
+use super::{Infer, LocalMeaning};
 
 impl Infer<'_> {
     pub(super) fn block(&mut self, expr: &Expr, expected: Option<(Ty, &Why)>) -> Exp {
@@ -56,7 +56,10 @@ impl Infer<'_> {
         }
         let expected = param.ty.as_ref().map(|written| {
             (
-                self.ty(written, Some(&Place::start(0, &super::patterns::call(&param.pattern, 0)))),
+                self.ty(
+                    written,
+                    Some(&ParamPath::start(0, &super::patterns::call(&param.pattern, 0))),
+                ),
                 written.span,
             )
         });
@@ -67,7 +70,7 @@ impl Infer<'_> {
         };
         let names = self.declare_names(&[&param.pattern]);
         let ty = expected.map_or(value.ty, |(ty, _)| ty);
-        let pat = self.pattern(&param.pattern, ty, &names, Some(&Place::start(0, "this")));
+        let pat = self.pattern(&param.pattern, ty, &names, Some(&ParamPath::start(0, "this")));
         self.demand_irrefutable(&pat);
         if let PatKind::Var(local) = pat.kind
             && self.locals[local.0 as usize].size.is_none()
@@ -89,12 +92,12 @@ impl Infer<'_> {
                 matches!(operand.kind, ExprKind::Int(_) | ExprKind::Real(_))
             }
             ExprKind::Var(name) => match self.env.get(name) {
-                Some(Entry::Function(..)) => true,
+                Some(LocalMeaning::Function(..)) => true,
                 Some(
-                    Entry::Local(_)
-                    | Entry::Accumulator(..)
-                    | Entry::Recursive(..)
-                    | Entry::Unmarked,
+                    LocalMeaning::Local(_)
+                    | LocalMeaning::Accumulator(..)
+                    | LocalMeaning::Recursive(..)
+                    | LocalMeaning::Unmarked,
                 ) => false,
                 None => self.is_function_name(name),
             },

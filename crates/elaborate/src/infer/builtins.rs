@@ -4,7 +4,7 @@ use lambada_source::Span;
 
 use crate::builtin::{Builtin, Extremum, FunctionShape, numbers};
 use crate::solve::constraint::Constraint;
-use crate::solve::ty::{Bases, Kind, Origin, Ty};
+use crate::solve::ty::{Bases, Origin, Ty, UnknownKind};
 
 use super::Infer;
 
@@ -21,13 +21,15 @@ impl Infer<'_> {
                 let (array, int) = (solver.array(size, elem), solver.int());
                 solver.fun(array, int)
             }
-            Builtin::Sum => self.reduction_type(Kind::shaped(Bases::NUM), "sum", span),
-            Builtin::Product => self.reduction_type(Kind::shaped(Bases::NUM), "product", span),
+            Builtin::Sum => self.reduction_type(UnknownKind::shaped(Bases::NUM), "sum", span),
+            Builtin::Product => {
+                self.reduction_type(UnknownKind::shaped(Bases::NUM), "product", span)
+            }
             Builtin::Maximum | Builtin::Extremum(Extremum::Max) => {
-                self.reduction_type(Kind::NUMBER, "maximum", span)
+                self.reduction_type(UnknownKind::NUMBER, "maximum", span)
             }
             Builtin::Minimum | Builtin::Extremum(Extremum::Min) => {
-                self.reduction_type(Kind::NUMBER, "minimum", span)
+                self.reduction_type(UnknownKind::NUMBER, "minimum", span)
             }
             Builtin::Jvp => {
                 let (a, b) = self.differentiable("jvp", span);
@@ -86,7 +88,7 @@ impl Infer<'_> {
         (a, b)
     }
 
-    fn reduction_type(&mut self, kind: Kind, what: &str, span: Span) -> Ty {
+    fn reduction_type(&mut self, kind: UnknownKind, what: &str, span: Span) -> Ty {
         let elem = self.solver.unknown(kind, Some(Origin::new(what, span)));
         let size = self.solver.fresh_size();
         let array = self.solver.array(size, elem);
@@ -97,7 +99,7 @@ impl Infer<'_> {
         let origin = Origin::new(name, span);
         match shape {
             FunctionShape::Unary(bases) => {
-                let ty = self.solver.unknown(Kind::shaped(bases), Some(origin));
+                let ty = self.solver.unknown(UnknownKind::shaped(bases), Some(origin));
                 self.solver.fun(ty, ty)
             }
             FunctionShape::Scalar(from, to) => {
@@ -106,11 +108,11 @@ impl Infer<'_> {
             }
             FunctionShape::Indexed(index, bases) => {
                 let index = self.solver.scalar(index);
-                let ty = self.solver.unknown(Kind::shaped(bases), Some(origin));
+                let ty = self.solver.unknown(UnknownKind::shaped(bases), Some(origin));
                 self.solver.funs(&[index, ty], ty)
             }
             FunctionShape::Binary(bases) => {
-                let kind = Kind::shaped(bases);
+                let kind = UnknownKind::shaped(bases);
                 let [a, b, result] =
                     [0; 3].map(|_| self.solver.unknown(kind, Some(origin.clone())));
                 self.solver.add(Constraint::Arith { a, b, result, origin });

@@ -16,7 +16,7 @@ use crate::typed::{
 use super::Infer;
 use super::apply::variable_of;
 use super::missing::steps;
-use super::types::Place;
+use super::types::ParamPath;
 
 /// A constructor of a type with sizes.
 struct Signature {
@@ -147,7 +147,7 @@ impl Infer<'_> {
         let mut fields = Vec::new();
         for (k, written) in constructors[tag].1.iter().enumerate() {
             let owner = format!("argument {} of `{name}`", k + 1);
-            fields.push(self.ty(written, Some(&Place::start(k, &owner))));
+            fields.push(self.ty(written, Some(&ParamPath::start(k, &owner))));
         }
         self.env.restore(scope);
         self.expanding.pop();

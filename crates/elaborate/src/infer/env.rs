@@ -12,7 +12,7 @@ use crate::typed::{FunctionId, LocalId};
 
 /// Meaning of a local name.
 #[derive(Clone)]
-pub(crate) enum Entry {
+pub(crate) enum LocalMeaning {
     /// A variable.
     Local(LocalId),
     /// A function or alias that is instantiated at each use.
@@ -76,18 +76,18 @@ pub(super) struct SizedCall {
 /// Local names in scope, innermost last.
 #[derive(Clone, Default)]
 pub(crate) struct Env {
-    entries: HashMap<Rc<str>, Vec<Entry>>,
+    entries: HashMap<Rc<str>, Vec<LocalMeaning>>,
     trail: Vec<Rc<str>>,
 }
 
 impl Env {
     /// Meaning of a name.
-    pub fn get(&self, name: &str) -> Option<&Entry> {
+    pub fn get(&self, name: &str) -> Option<&LocalMeaning> {
         self.entries.get(name).and_then(|stack| stack.last())
     }
 
     /// Binds a name until the scope is left.
-    pub fn bind(&mut self, name: &Rc<str>, entry: Entry) {
+    pub fn bind(&mut self, name: &Rc<str>, entry: LocalMeaning) {
         self.entries.entry(name.clone()).or_default().push(entry);
         self.trail.push(name.clone());
     }
@@ -107,7 +107,7 @@ impl Env {
     }
 
     /// Meanings of all names in scope.
-    pub fn entries(&self) -> impl Iterator<Item = &Entry> {
+    pub fn entries(&self) -> impl Iterator<Item = &LocalMeaning> {
         self.entries.values().filter_map(|stack| stack.last())
     }
 

@@ -12,11 +12,11 @@ use crate::matching;
 use crate::messages::{self, Why, foreign};
 use crate::solve::constraint::Constraint;
 use crate::solve::size::Poly;
-use crate::solve::ty::{Kind, Node, Origin, Ty};
+use crate::solve::ty::{Node, Origin, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind};
 
 use super::functions::Syntax;
-use super::{Entry, Infer};
+use super::{Infer, LocalMeaning};
 
 /// The type that an expression should have, and why.
 type Expected<'e> = Option<(Ty, &'e Why)>;
@@ -153,7 +153,8 @@ impl Infer<'_> {
     }
 
     pub(super) fn number(&mut self, value: i64, span: Span) -> Exp {
-        let ty = self.solver.unknown(Kind::NUMBER, Some(Origin::new(&value.to_string(), span)));
+        let ty =
+            self.solver.unknown(UnknownKind::NUMBER, Some(Origin::new(&value.to_string(), span)));
         Exp { kind: ExpKind::Number(value), ty, span }
     }
 
@@ -441,7 +442,7 @@ impl Infer<'_> {
         span: Span,
     ) -> Exp {
         let outer = std::mem::take(&mut self.claims);
-        let ty = self.ty(written, Some(&super::types::Place::start(0, "this")));
+        let ty = self.ty(written, Some(&super::types::ParamPath::start(0, "this")));
         let claims = std::mem::replace(&mut self.claims, outer);
         let undecided = self.solver.undecided.len();
         let inner = self.check(inner, ty, &Why::Annotation(written.span));
@@ -469,7 +470,7 @@ impl Infer<'_> {
         let mut inits = Vec::with_capacity(accumulators.len());
         for (_, init) in accumulators {
             let init = self.infer(init);
-            self.require(&init, Kind::shaped(crate::solve::ty::Bases::NUM), "accumulate");
+            self.require(&init, UnknownKind::shaped(crate::solve::ty::Bases::NUM), "accumulate");
             inits.push(init);
         }
         let scope = self.env.mark();
@@ -479,7 +480,7 @@ impl Infer<'_> {
                 self.problems.push(messages::duplicate_variable(&name.text, name.span, first.span));
             }
             let local = self.local(&name.text, init.ty);
-            self.env.bind(&name.text, Entry::Accumulator(local, init.ty));
+            self.env.bind(&name.text, LocalMeaning::Accumulator(local, init.ty));
             locals.push(local);
         }
         let body = self.infer(body);
@@ -497,7 +498,7 @@ impl Infer<'_> {
 
     fn addition(&mut self, name: &Name, at: &[Expr], value: &Expr, span: Span) -> Exp {
         let unit = self.solver.tuple(Vec::new());
-        let Some(Entry::Accumulator(local, ty)) = self.env.get(&name.text).cloned() else {
+        let Some(LocalMeaning::Accumulator(local, ty)) = self.env.get(&name.text).cloned() else {
             let known =
                 self.env.get(&name.text).is_some() || self.global_named(&name.text).is_some();
             self.problems.push(messages::not_an_accumulator(&name.text, name.span, known));

@@ -16,8 +16,8 @@ use crate::solve::ty::Ty;
 use crate::typed::{Claim, Exp, ExpKind, Function, FunctionId, GlobalId, Local, LocalId, Stmt};
 
 use super::rules::Written;
-use super::types::Place;
-use super::{Done, Entry, Infer};
+use super::types::ParamPath;
+use super::{Done, Infer, LocalMeaning};
 
 /// The syntactic parts of a function, in any form.
 pub(super) struct Syntax<'e> {
@@ -281,7 +281,7 @@ impl<'a> Infer<'a> {
         let ty = self.solver.int();
         let local = self.local(&name.text, ty);
         self.locals[local.0 as usize].size = Some(Poly::var(atom));
-        self.env.bind(&name.text, Entry::Local(local));
+        self.env.bind(&name.text, LocalMeaning::Local(local));
         self.unbound.push((local, name.span));
         atom
     }
@@ -307,7 +307,7 @@ impl<'a> Infer<'a> {
                 ty = self.solver.error();
             }
             let local = self.local(&name.text, ty);
-            self.env.bind(&name.text, Entry::Local(local));
+            self.env.bind(&name.text, LocalMeaning::Local(local));
             names.insert(name.text, (local, name.span));
         }
         names.into_iter().map(|(name, (local, _))| (name, local)).collect()
@@ -352,10 +352,11 @@ impl<'a> Infer<'a> {
             expected = to;
             let owner = &names[k];
             if let Some(written) = &param.ty {
-                let ty = self.ty(written, Some(&Place::start(k, owner)));
+                let ty = self.ty(written, Some(&ParamPath::start(k, owner)));
                 self.expect_type(ty, from, param.pattern.span, &Why::Annotation(written.span));
             }
-            let pat = self.pattern(&param.pattern, from, variables, Some(&Place::start(k, owner)));
+            let pat =
+                self.pattern(&param.pattern, from, variables, Some(&ParamPath::start(k, owner)));
             self.demand_irrefutable(&pat);
             pats.push(pat);
             types.push(from);
@@ -379,7 +380,7 @@ impl<'a> Infer<'a> {
     fn result(&mut self, syntax: &Syntax<'_>, expected: Option<Ty>) -> (Exp, Vec<Claim>, Ty) {
         match (syntax.result, expected) {
             (Some(written), _) => {
-                let ty = self.ty(written, Some(&Place::start(0, "the result")));
+                let ty = self.ty(written, Some(&ParamPath::start(0, "the result")));
                 let claims = std::mem::take(&mut self.claims);
                 (self.check(syntax.body, ty, &Why::Result(written.span)), claims, ty)
             }
@@ -436,7 +437,7 @@ impl<'a> Infer<'a> {
             self.check_additions(def);
             let scope = self.env.mark();
             if self.env.get(&def.name.text).is_none() {
-                self.env.bind(&def.name.text, Entry::Unmarked);
+                self.env.bind(&def.name.text, LocalMeaning::Unmarked);
             }
             let (function, scheme) = self.generalized(&Syntax::of_def(def), true);
             self.env.restore(scope);
@@ -477,7 +478,7 @@ impl<'a> Infer<'a> {
         let id = FunctionId(self.functions.len() as u32);
         let scheme = Rc::new(scheme);
         self.functions.push((name.clone(), scheme.clone()));
-        self.env.bind(name, Entry::Function(id, scheme));
+        self.env.bind(name, LocalMeaning::Function(id, scheme));
         Stmt::Function(id, Rc::new(function))
     }
 }

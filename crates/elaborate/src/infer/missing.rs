@@ -12,7 +12,7 @@ use crate::solve::size::{AtomKind, Moment};
 use crate::solve::ty::{Node, Ty};
 use crate::typed::{Claim, Exp, ExpKind, LocalId, Pat, PatKind, SizeFact, Step, Stmt};
 
-use super::{Entry, Infer};
+use super::{Infer, LocalMeaning};
 
 /// A size that must be found in scope.
 #[derive(Clone)]
@@ -192,8 +192,8 @@ impl Infer<'_> {
     }
 }
 
-fn local(entry: &Entry) -> Option<LocalId> {
-    let Entry::Local(local) = entry else { return None };
+fn local(entry: &LocalMeaning) -> Option<LocalId> {
+    let LocalMeaning::Local(local) = entry else { return None };
     Some(*local)
 }
 

@@ -41,7 +41,7 @@ use crate::solve::scheme::Scheme;
 use crate::solve::size::{Atom, Poly};
 use crate::solve::ty::{Ty, VariantId};
 use crate::typed::{Claim, Function, GlobalId, Local, LocalId};
-pub(crate) use env::{Entry, Env};
+pub(crate) use env::{Env, LocalMeaning};
 use env::{OwnCall, Provisional, SizedCall};
 pub(crate) use missing::MissingSize;
 

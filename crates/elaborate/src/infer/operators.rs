@@ -8,7 +8,7 @@ use lambada_surface::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 
 use crate::messages::{self, Why};
 use crate::solve::constraint::Constraint;
-use crate::solve::ty::{Bases, Kind, Node, Origin, Ty};
+use crate::solve::ty::{Bases, Node, Origin, Ty, UnknownKind};
 use crate::typed::{Comparison, Exp, ExpKind, Function, Pat, PatKind, Stmt};
 
 use super::Infer;
@@ -90,7 +90,7 @@ impl Infer<'_> {
     }
 
     fn arith(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
-        let kind = Kind::shaped(Bases::NUM);
+        let kind = UnknownKind::shaped(Bases::NUM);
         for operand in [&a, &b] {
             let before = self.problems.len();
             self.require(operand, kind, op.spelling());
@@ -150,7 +150,7 @@ impl Infer<'_> {
         match self.solver.get(ty) {
             Node::Error => false,
             Node::Unknown(unknown) => {
-                unknown.kind.meet(Kind::scalar(Bases::of(ScalarTy::Bool))).is_none()
+                unknown.kind.meet(UnknownKind::scalar(Bases::of(ScalarTy::Bool))).is_none()
             }
             Node::Scalar(scalar) => *scalar != ScalarTy::Bool,
             Node::Link(_)
@@ -178,7 +178,7 @@ impl Infer<'_> {
     }
 
     fn power(&mut self, base: Exp, exponent: Exp, span: Span) -> Exp {
-        let kind = Kind::shaped(Bases::NUM);
+        let kind = UnknownKind::shaped(Bases::NUM);
         self.require(&base, kind, "**");
         self.require(&exponent, kind, "**");
         let origin = Origin::new("**", span);
@@ -190,7 +190,7 @@ impl Infer<'_> {
 
     /// An integer literal as exponent is an integer, whatever the base.
     fn literal_power(&mut self, base: Exp, exponent: i64, at: Span, span: Span) -> Exp {
-        self.require(&base, Kind::shaped(Bases::NUM), "**");
+        self.require(&base, UnknownKind::shaped(Bases::NUM), "**");
         let exponent = Exp { kind: ExpKind::Number(exponent), ty: self.solver.int(), span: at };
         let ty = base.ty;
         Exp { kind: ExpKind::Arith("**", Box::new(base), Box::new(exponent)), ty, span }
@@ -201,14 +201,14 @@ impl Infer<'_> {
         let prim = ArrayPrim::from_operator(op.spelling()).expect("a row has this operator");
         let origin = Origin::new(op.spelling(), span);
         for operand in [&a, &b] {
-            let real = Kind::shaped(Bases::REAL);
+            let real = UnknownKind::shaped(Bases::REAL);
             if self.solver.require(operand.ty, real, origin.clone()).is_err() {
                 let shown = self.solver.show(operand.ty);
                 self.problems.push(messages::not_a_matrix(&shown, operand.span));
                 return self.wrong(span);
             }
         }
-        let result = self.solver.unknown(Kind::shaped(Bases::REAL), Some(origin.clone()));
+        let result = self.solver.unknown(UnknownKind::shaped(Bases::REAL), Some(origin.clone()));
         self.solver.here = span;
         self.solver.add(Constraint::Contraction { prim, a: a.ty, b: b.ty, result, origin });
         Exp { kind: ExpKind::Contraction(prim, Box::new(a), Box::new(b)), ty: result, span }
@@ -216,7 +216,7 @@ impl Infer<'_> {
 
     fn compare(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
         let bases = if matches!(op, BinaryOp::Eq | BinaryOp::Ne) { Bases::ALL } else { Bases::NUM };
-        self.require(&a, Kind::scalar(bases), op.spelling());
+        self.require(&a, UnknownKind::scalar(bases), op.spelling());
         if !self.solver.is_error(a.ty) {
             self.expect(&b, a.ty, &Why::Operand(op.spelling()));
         }
@@ -352,7 +352,7 @@ impl Infer<'_> {
             _ => {
                 let inner = self.infer(inner);
                 let before = self.problems.len();
-                self.require(&inner, Kind::shaped(Bases::NUM), "-");
+                self.require(&inner, UnknownKind::shaped(Bases::NUM), "-");
                 if self.problems.len() > before {
                     return self.wrong(span);
                 }

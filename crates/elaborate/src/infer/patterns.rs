@@ -11,11 +11,11 @@ use crate::matching;
 use crate::messages::{self, Why};
 use crate::solve::size::AtomKind;
 use crate::solve::size::{Atom, Poly};
-use crate::solve::ty::{Kind, Node, Origin, Ty, VariantId};
+use crate::solve::ty::{Node, Origin, Ty, UnknownKind, VariantId};
 use crate::typed::{LocalId, Pat, PatKind, Step};
 
 use super::Infer;
-use super::types::Place;
+use super::types::ParamPath;
 
 /// Display name of a parameter: its name, or its pattern without type annotations, such as
 /// `(a, b)`.
@@ -68,7 +68,7 @@ impl Infer<'_> {
         pattern: &Pattern,
         ty: Ty,
         names: &Names,
-        place: Option<&Place>,
+        place: Option<&ParamPath>,
     ) -> Pat {
         let span = pattern.span;
         let kind = match &pattern.kind {
@@ -79,8 +79,9 @@ impl Infer<'_> {
             }
             PatternKind::Var(name) => self.variable_pattern(name, ty, names, span),
             PatternKind::Int(value) => {
-                let number =
-                    self.solver.unknown(Kind::NUMBER, Some(Origin::new(&value.to_string(), span)));
+                let number = self
+                    .solver
+                    .unknown(UnknownKind::NUMBER, Some(Origin::new(&value.to_string(), span)));
                 self.expect_type(number, ty, span, &Why::Pattern(span));
                 PatKind::Number(*value)
             }
@@ -121,7 +122,7 @@ impl Infer<'_> {
         items: &[Pattern],
         ty: Ty,
         names: &Names,
-        place: Option<&Place>,
+        place: Option<&ParamPath>,
         span: Span,
     ) -> PatKind {
         let parts: Vec<Ty> = match self.solver.get(ty) {
@@ -146,7 +147,7 @@ impl Infer<'_> {
         fields: &[(Name, Pattern)],
         ty: Ty,
         names: &Names,
-        place: Option<&Place>,
+        place: Option<&ParamPath>,
         span: Span,
     ) -> PatKind {
         for (k, (name, _)) in fields.iter().enumerate() {
@@ -176,7 +177,7 @@ impl Infer<'_> {
         item: &Pattern,
         ty: Ty,
         names: &Names,
-        place: Option<&Place>,
+        place: Option<&ParamPath>,
         span: Span,
     ) -> (Rc<str>, Pat) {
         let found = match self.solver.get(ty) {

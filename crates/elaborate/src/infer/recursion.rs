@@ -19,14 +19,14 @@ use crate::solve::constraint::Constraint;
 use crate::solve::scheme::{Classify, Quantified, Scheme};
 use crate::solve::size::AtomKind;
 use crate::solve::size::{Atom, Poly};
-use crate::solve::ty::{Kind, Node, Ty};
+use crate::solve::ty::{Node, Ty, UnknownKind};
 use crate::typed::{Function, FunctionId, GlobalId, Stmt};
 
 use super::env::{OwnCall, Provisional, SizedCall};
 use super::functions::{Left, Syntax};
 use super::results::Elaborated;
-use super::types::Place;
-use super::{Done, Entry, Infer, State};
+use super::types::ParamPath;
+use super::{Done, Infer, LocalMeaning, State};
 
 /// A recursive call: its type, the callee's type variables with their types at this call, and its
 /// sizes.
@@ -191,7 +191,7 @@ impl<'a> Infer<'a> {
         let names = super::functions::names_of(&syntax.params);
         let (params, types, _) = self.parameters(syntax, (&names, &variables), None);
         let result = match syntax.result {
-            Some(written) => self.ty(written, Some(&Place::start(0, "the result"))),
+            Some(written) => self.ty(written, Some(&ParamPath::start(0, "the result"))),
             None => self.solver.fresh(),
         };
         let param_atoms = params.iter().map(|p| self.parameter_atom(p)).collect();
@@ -321,9 +321,12 @@ impl<'a> Infer<'a> {
     /// of all calls.
     pub(super) fn is_open_recursion(&self, name: &str) -> bool {
         match self.env.get(name) {
-            Some(Entry::Recursive(_, known)) => !known.complete,
+            Some(LocalMeaning::Recursive(_, known)) => !known.complete,
             Some(
-                Entry::Local(_) | Entry::Function(..) | Entry::Accumulator(..) | Entry::Unmarked,
+                LocalMeaning::Local(_)
+                | LocalMeaning::Function(..)
+                | LocalMeaning::Accumulator(..)
+                | LocalMeaning::Unmarked,
             ) => false,
             None => match self.global_named(name).map(|id| &self.globals[id.0 as usize].state) {
                 Some(State::Started(Some(known))) => !known.complete,
@@ -360,7 +363,7 @@ impl<'a> Infer<'a> {
     /// Whether a type variable is constrained, so that it stands for some types only.
     pub(super) fn is_overloaded(&self, var: Ty) -> bool {
         let narrow = match self.solver.get(var) {
-            Node::Unknown(unknown) => unknown.kind != Kind::Any,
+            Node::Unknown(unknown) => unknown.kind != UnknownKind::Any,
             _ => false,
         };
         narrow || self.solver.is_waited_for(var)
@@ -386,7 +389,7 @@ impl<'a> Infer<'a> {
         let syntax: Vec<&Def> = defs.iter().collect();
         let Elaborated { bodies, own_calls } =
             self.elaborate_group(&syntax, &mut |infer, k, known| {
-                infer.env.bind(&defs[k].name.text, Entry::Recursive(ids[k], known.clone()));
+                infer.env.bind(&defs[k].name.text, LocalMeaning::Recursive(ids[k], known.clone()));
             });
         self.check_own_calls(&own_calls);
         let (schemes, stuck) = self.generalize_group(&bodies, mark);
@@ -396,7 +399,7 @@ impl<'a> Infer<'a> {
         for (((def, id), (function, ..)), scheme) in defs.iter().zip(ids).zip(bodies).zip(schemes) {
             let scheme = Rc::new(scheme);
             self.functions[id.0 as usize].1 = scheme.clone();
-            self.env.bind(&def.name.text, Entry::Function(id, scheme));
+            self.env.bind(&def.name.text, LocalMeaning::Function(id, scheme));
             functions.push((id, Rc::new(function)));
         }
         stmts.push(Stmt::Functions(functions.into()));

@@ -9,7 +9,7 @@ use crate::messages::{self, Details, Why, foreign};
 use crate::solve::Clash;
 use crate::solve::constraint::{Constraint, ConstraintError, Failed};
 use crate::solve::show::Namer;
-use crate::solve::ty::{Bases, Kind, Node, Origin, RULES, Ty};
+use crate::solve::ty::{Bases, Node, Origin, RULES, Ty, UnknownKind};
 use crate::typed::Exp;
 
 use super::Infer;
@@ -96,7 +96,7 @@ impl Infer<'_> {
         }
         if let (Node::Unknown(unknown), Some(Int)) =
             (self.solver.get(expected), self.solver.as_scalar(found))
-            && matches!(unknown.kind, Kind::Data { bases, .. } if bases == Bases::REAL)
+            && matches!(unknown.kind, UnknownKind::Data { bases, .. } if bases == Bases::REAL)
         {
             return Some(messages::REAL_OF_INT.to_string());
         }
@@ -111,19 +111,19 @@ impl Infer<'_> {
         forgotten.then(|| messages::FORGOTTEN_ARGUMENT.to_string())
     }
 
-    fn not_data(&self, ty: Ty, kind: Kind, origin: &Origin) -> lambada_source::Problem {
+    fn not_data(&self, ty: Ty, kind: UnknownKind, origin: &Origin) -> lambada_source::Problem {
         let wanted = match kind {
-            Kind::Data { bases, arrays: true } if bases == Bases::REAL => {
+            UnknownKind::Data { bases, arrays: true } if bases == Bases::REAL => {
                 "reals and arrays of them"
             }
-            Kind::Data { arrays: true, .. } => "numbers and arrays of them",
-            Kind::Data { bases, arrays: false } if bases == Bases::ALL => "scalars",
-            Kind::Data { bases, arrays: false } if bases == Bases::REAL => "reals",
-            Kind::Data { .. } | Kind::Any => "numbers",
+            UnknownKind::Data { arrays: true, .. } => "numbers and arrays of them",
+            UnknownKind::Data { bases, arrays: false } if bases == Bases::ALL => "scalars",
+            UnknownKind::Data { bases, arrays: false } if bases == Bases::REAL => "reals",
+            UnknownKind::Data { .. } | UnknownKind::Any => "numbers",
         };
         let problem = messages::not_data(&origin.what, wanted, &self.solver.show(ty), origin.span);
         let int = self.solver.as_scalar(self.solver.base(ty)) == Some(lambada_prim::ScalarTy::Int);
-        let reals = matches!(kind, Kind::Data { bases, .. } if bases == Bases::REAL);
+        let reals = matches!(kind, UnknownKind::Data { bases, .. } if bases == Bases::REAL);
         if self.solver.is_function(ty) {
             problem.hint(messages::FORGOTTEN_ARGUMENT)
         } else if int && reals {
@@ -134,7 +134,7 @@ impl Infer<'_> {
     }
 
     /// Narrows the type of an expression to a kind.
-    pub(super) fn require(&mut self, exp: &Exp, kind: Kind, what: &str) {
+    pub(super) fn require(&mut self, exp: &Exp, kind: UnknownKind, what: &str) {
         let origin = Origin::new(what, exp.span);
         if let Err(clash) = self.solver.require(exp.ty, kind, origin.clone()) {
             match clash {

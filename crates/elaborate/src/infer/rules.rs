@@ -18,7 +18,7 @@ use crate::solve::constraint::Constraint;
 use crate::solve::ty::{Node, Origin, RULES, Ty};
 use crate::typed::{self, Pat};
 
-use super::{Entry, Infer};
+use super::{Infer, LocalMeaning};
 
 /// Name and rules of a function, from the source.
 #[derive(Clone, Copy)]
@@ -179,8 +179,9 @@ impl Infer<'_> {
     pub(super) fn check_additions(&mut self, def: &Def) {
         let Some(rule) = def.rules.first() else { return };
         let added = lambada_surface::free_variables(def);
-        let added =
-            added.iter().find(|name| matches!(self.env.get(name), Some(Entry::Accumulator(..))));
+        let added = added
+            .iter()
+            .find(|name| matches!(self.env.get(name), Some(LocalMeaning::Accumulator(..))));
         if let Some(name) = added {
             self.problems.push(messages::rules::adds(&def.name.text, name, rule.span));
         }

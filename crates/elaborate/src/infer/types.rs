@@ -15,11 +15,11 @@ use crate::solve::size::Poly;
 use crate::solve::ty::{Node, Ty, VariantId};
 use crate::typed::{Claim, Exp, ExpKind, LocalId, SizeFact, Step};
 
-use super::{Entry, Infer, TypeEntry};
+use super::{Infer, LocalMeaning, TypeEntry};
 
 /// Place of a type in a parameter, if its sizes can be found there at run time.
 #[derive(Clone)]
-pub(super) struct Place {
+pub(super) struct ParamPath {
     param: usize,
     path: Vec<Step>,
     owner: Rc<str>,
@@ -27,22 +27,22 @@ pub(super) struct Place {
     size: Option<Rc<str>>,
 }
 
-impl Place {
+impl ParamPath {
     /// The whole parameter.
-    pub fn start(param: usize, owner: &str) -> Place {
-        Place { param, path: Vec::new(), owner: owner.into(), size: None }
+    pub fn start(param: usize, owner: &str) -> ParamPath {
+        ParamPath { param, path: Vec::new(), owner: owner.into(), size: None }
     }
 
     /// A part of it.
-    pub fn then(&self, step: Step) -> Place {
+    pub fn then(&self, step: Step) -> ParamPath {
         let mut place = self.clone();
         place.path.push(step);
         place
     }
 
     /// The k-th size of a variant.
-    fn size(&self, k: usize, name: &Rc<str>) -> Place {
-        Place { size: Some(name.clone()), ..self.then(Step::Part(k)) }
+    fn size(&self, k: usize, name: &Rc<str>) -> ParamPath {
+        ParamPath { size: Some(name.clone()), ..self.then(Step::Part(k)) }
     }
 
     fn describe(&self) -> Rc<str> {
@@ -143,7 +143,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Resolves a written type. With a place, its sizes become claims there.
-    pub(super) fn ty(&mut self, written: &TypeExpr, place: Option<&Place>) -> Ty {
+    pub(super) fn ty(&mut self, written: &TypeExpr, place: Option<&ParamPath>) -> Ty {
         match &written.kind {
             TypeKind::Name(name, sizes, args) => {
                 self.named_type(name, sizes, args, written.span, place)
@@ -176,7 +176,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    fn record_type(&mut self, fields: &[(Name, TypeExpr)], place: Option<&Place>) -> Ty {
+    fn record_type(&mut self, fields: &[(Name, TypeExpr)], place: Option<&ParamPath>) -> Ty {
         let mut sorted: Vec<&(Name, TypeExpr)> = fields.iter().collect();
         sorted.sort_by(|a, b| a.0.text.cmp(&b.0.text));
         for pair in sorted.windows(2) {
@@ -201,7 +201,7 @@ impl<'a> Infer<'a> {
         sizes: &[Option<Expr>],
         args: &[TypeExpr],
         span: Span,
-        place: Option<&Place>,
+        place: Option<&ParamPath>,
     ) -> Ty {
         let entry = self.type_entry(&name.text);
         if !sizes.is_empty()
@@ -243,7 +243,7 @@ impl<'a> Infer<'a> {
         id: VariantId,
         written: &[Option<Expr>],
         span: Span,
-        place: Option<&Place>,
+        place: Option<&ParamPath>,
     ) -> Vec<Poly> {
         let def = self.variant_defs[id.0 as usize].1;
         let (wanted, found) = (def.sizes.len(), written.len());
@@ -282,7 +282,7 @@ impl<'a> Infer<'a> {
         def: &'a TypeDef,
         (sizes, args): (&[Option<Expr>], &[TypeExpr]),
         span: Span,
-        place: Option<&Place>,
+        place: Option<&ParamPath>,
     ) -> Ty {
         let lambada_surface::ast::TypeBody::Alias(body) = &def.body else {
             unreachable!("declared as an alias")
@@ -367,7 +367,7 @@ impl<'a> Infer<'a> {
             let (ty, size) = (self.solver.int(), self.solver.fresh_size());
             let local = self.local(&name.text, ty);
             self.locals[local.0 as usize].size = Some(size);
-            self.env.bind(&name.text, Entry::Local(local));
+            self.env.bind(&name.text, LocalMeaning::Local(local));
             self.unbound.push((local, name.span));
             inferred.push(local);
         }
@@ -424,20 +424,20 @@ impl<'a> Infer<'a> {
     }
 
     /// Resolves a written size.
-    fn written_size(&mut self, size: &Expr, place: Option<&Place>) -> Poly {
+    fn written_size(&mut self, size: &Expr, place: Option<&ParamPath>) -> Poly {
         if let ExprKind::Var(name) = &size.kind {
             match self.env.get(name).cloned() {
-                Some(Entry::Local(local)) => {
+                Some(LocalMeaning::Local(local)) => {
                     self.claim(place, size.span, |infer| infer.named_claim(local, size));
                     let known = self.locals[local.0 as usize].ty;
                     self.expect_size(local, known, size.span);
                     return self.local_size(local);
                 }
                 Some(
-                    Entry::Function(..)
-                    | Entry::Accumulator(..)
-                    | Entry::Recursive(..)
-                    | Entry::Unmarked,
+                    LocalMeaning::Function(..)
+                    | LocalMeaning::Accumulator(..)
+                    | LocalMeaning::Recursive(..)
+                    | LocalMeaning::Unmarked,
                 ) => {}
                 None if self.global_named(name).is_none() => {
                     let near = lambada_source::suggest(name, self.env.names());
@@ -470,7 +470,7 @@ impl<'a> Infer<'a> {
 
     fn claim(
         &mut self,
-        place: Option<&Place>,
+        place: Option<&ParamPath>,
         span: Span,
         said: impl FnOnce(&mut Infer<'a>) -> SizeFact,
     ) {

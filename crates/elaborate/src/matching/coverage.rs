@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Builder, Known, Part, Row, literal, same, with_constructor};
+use super::{Builder, Part, PartFact, Row, literal, same, with_constructor};
 use crate::typed::{Pat, PatKind};
 
 /// Limit on the cases examined in one match.
@@ -92,7 +92,7 @@ impl Builder<'_> {
     fn uncovered(
         &mut self,
         mut rows: Vec<Row>,
-        known: &mut Vec<(Part, Known)>,
+        known: &mut Vec<(Part, PartFact)>,
         search: &mut Search,
     ) -> Option<String> {
         rows.iter_mut().for_each(|row| self.simplify(row));
@@ -121,7 +121,7 @@ impl Builder<'_> {
                     let kept =
                         rows.iter().filter_map(|row| with_constructor(row, part, tag, &args));
                     let kept = kept.collect();
-                    self.case_left(kept, (part, Known::Con(name, args)), known, search)
+                    self.case_left(kept, (part, PartFact::Con(name, args)), known, search)
                 })
             }
             PatKind::Bool(_) => [true, false].into_iter().find_map(|value| {
@@ -130,7 +130,7 @@ impl Builder<'_> {
                     part,
                     |pattern| matches!(pattern.kind, PatKind::Bool(other) if other == value),
                 );
-                self.case_left(kept, (part, Known::Bool(value)), known, search)
+                self.case_left(kept, (part, PartFact::Bool(value)), known, search)
             }),
             PatKind::Number(_) | PatKind::Real(_) => {
                 let value = literal(pattern).expect("a literal pattern");
@@ -159,8 +159,8 @@ impl Builder<'_> {
     fn case_left(
         &mut self,
         rows: Vec<Row>,
-        fact: (Part, Known),
-        known: &mut Vec<(Part, Known)>,
+        fact: (Part, PartFact),
+        known: &mut Vec<(Part, PartFact)>,
         search: &mut Search,
     ) -> Option<String> {
         known.push(fact);

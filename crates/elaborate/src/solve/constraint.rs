@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_prim::{ArrayPrim, ScalarTy};
 
 use super::Solver;
-use super::ty::{Kind, Node, Origin, Ty};
+use super::ty::{Node, Origin, Ty, UnknownKind};
 use super::unify::Clash;
 
 /// A relation between types.
@@ -266,11 +266,11 @@ impl Solver {
     }
 
     /// The kind of the scalar inside of all arrays of a type.
-    pub(super) fn base_kind(&self, ty: Ty) -> Kind {
+    pub(super) fn base_kind(&self, ty: Ty) -> UnknownKind {
         match self.get(self.base(ty)) {
             Node::Unknown(unknown) => unknown.kind,
-            Node::Scalar(scalar) => Kind::scalar(super::ty::Bases::of(*scalar)),
-            _ => Kind::Any,
+            Node::Scalar(scalar) => UnknownKind::scalar(super::ty::Bases::of(*scalar)),
+            _ => UnknownKind::Any,
         }
     }
 }

@@ -19,7 +19,7 @@ use super::Solver;
 use super::constraint::Constraint;
 use super::scheme::{Instance, Scheme};
 use super::size::{Atom, Poly};
-use super::ty::{Bases, Kind, Node, Ty};
+use super::ty::{Bases, Node, Ty, UnknownKind};
 
 /// Attempts at smaller shapes after the first instance that fits.
 const IMPROVEMENTS: usize = 64;
@@ -223,7 +223,7 @@ impl Solver {
     }
 
     fn any_scalar(&mut self) -> Ty {
-        self.unknown(Kind::scalar(Bases::ALL), None)
+        self.unknown(UnknownKind::scalar(Bases::ALL), None)
     }
 
     fn is_free(&self, ty: Ty) -> bool {
@@ -235,8 +235,8 @@ impl Solver {
         let base = self.base(ty);
         let Node::Unknown(unknown) = self.get(base) else { return Vec::new() };
         let allowed = match unknown.kind {
-            Kind::Any => Bases::ALL,
-            Kind::Data { bases, .. } => bases,
+            UnknownKind::Any => Bases::ALL,
+            UnknownKind::Data { bases, .. } => bases,
         };
         let all = [ScalarTy::Real, ScalarTy::Int, ScalarTy::Bool].into_iter();
         all.filter(|scalar| !allowed.intersect(Bases::of(*scalar)).is_empty())
@@ -309,7 +309,7 @@ impl Solver {
         match (self.get(ty).clone(), shape) {
             (_, Shape::Unknown) => {}
             (Node::Unknown(_), Shape::Number) => {
-                let number = self.unknown(Kind::NUMBER, None);
+                let number = self.unknown(UnknownKind::NUMBER, None);
                 self.shaped(ty, number);
             }
             (Node::Unknown(_), Shape::Bool) => {
@@ -324,7 +324,7 @@ impl Solver {
                     self.shape(array, shape);
                 }
             }
-            (Node::Unknown(unknown), Shape::Record(fields)) if unknown.kind == Kind::Any => {
+            (Node::Unknown(unknown), Shape::Record(fields)) if unknown.kind == UnknownKind::Any => {
                 let mut fields: Vec<_> = fields.iter().collect();
                 fields.sort_by(|a, b| a.0.cmp(&b.0));
                 let types = fields.iter().map(|(name, _)| (name.as_str().into(), self.fresh()));

@@ -23,7 +23,7 @@ use lambada_source::Span;
 use constraint::{Constraint, Failed};
 use size::Poly;
 use size::{AtomKind, Sizes};
-use ty::{Kind, Node, Origin, Ty, Unknown, Variant, VariantId};
+use ty::{Node, Origin, Ty, Unknown, UnknownKind, Variant, VariantId};
 pub(crate) use unify::Clash;
 
 /// The types of one compilation.
@@ -66,11 +66,11 @@ impl Solver {
 
     /// A new unknown.
     pub fn fresh(&mut self) -> Ty {
-        self.unknown(Kind::Any, None)
+        self.unknown(UnknownKind::Any, None)
     }
 
     /// A new unknown of a kind.
-    pub fn unknown(&mut self, kind: Kind, origin: Option<Origin>) -> Ty {
+    pub fn unknown(&mut self, kind: UnknownKind, origin: Option<Origin>) -> Ty {
         let level = self.level;
         self.node(Node::Unknown(Unknown { level, kind, rigid: None, origin }))
     }
@@ -80,7 +80,7 @@ impl Solver {
         let level = self.level;
         self.node(Node::Unknown(Unknown {
             level,
-            kind: Kind::Any,
+            kind: UnknownKind::Any,
             rigid: Some(name.clone()),
             origin: None,
         }))
@@ -196,7 +196,9 @@ impl Solver {
     pub fn is_scalar(&self, ty: Ty) -> bool {
         match self.get(ty) {
             Node::Scalar(_) => true,
-            Node::Unknown(unknown) => matches!(unknown.kind, Kind::Data { arrays: false, .. }),
+            Node::Unknown(unknown) => {
+                matches!(unknown.kind, UnknownKind::Data { arrays: false, .. })
+            }
             _ => false,
         }
     }

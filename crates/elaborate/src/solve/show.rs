@@ -8,7 +8,7 @@ use super::constraint::Constraint;
 use super::scheme::Scheme;
 use super::size::AtomKind;
 use super::size::{Atom, Poly};
-use super::ty::{Bases, Kind, Node, Ty};
+use super::ty::{Bases, Node, Ty, UnknownKind};
 
 /// Names for unknowns, shared by all types displayed together.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ impl Namer {
 
 /// Precedence of the context.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Place {
+enum Precedence {
     Result,
     Argument,
     Atomic,
@@ -68,10 +68,10 @@ impl Solver {
         let shown = self.show_all(types);
         let class = |ty: &Ty| match self.get(*ty) {
             Node::Unknown(unknown) => match unknown.kind {
-                Kind::Data { bases: Bases::REAL, .. } => Some("real"),
-                Kind::Data { bases: Bases::NUM, .. } => Some("number"),
-                Kind::Data { .. } => Some("scalar"),
-                Kind::Any => None,
+                UnknownKind::Data { bases: Bases::REAL, .. } => Some("real"),
+                UnknownKind::Data { bases: Bases::NUM, .. } => Some("number"),
+                UnknownKind::Data { .. } => Some("scalar"),
+                UnknownKind::Any => None,
             },
             _ => None,
         };
@@ -118,12 +118,12 @@ impl Solver {
             return format!("({})", join(constraint, &text));
         }
         relations.covered.extend(self.unknowns(root));
-        self.show_in(root, Place::Atomic, namer)
+        self.show_in(root, Precedence::Atomic, namer)
     }
 
     fn show_kind(&self, unknown: Ty, namer: &mut Namer) -> Option<String> {
         let Node::Unknown(info) = self.get(unknown) else { return None };
-        let Kind::Data { bases, arrays } = info.kind else { return None };
+        let UnknownKind::Data { bases, arrays } = info.kind else { return None };
         let class = match (bases, arrays) {
             (Bases::NUM, true) => "num",
             (Bases::NUM, false) => "scalar num",
@@ -159,10 +159,10 @@ impl Solver {
 
     /// A type with names from `namer`.
     pub fn show_with(&self, ty: Ty, namer: &mut Namer) -> String {
-        self.show_in(ty, Place::Result, namer)
+        self.show_in(ty, Precedence::Result, namer)
     }
 
-    fn show_in(&self, ty: Ty, place: Place, namer: &mut Namer) -> String {
+    fn show_in(&self, ty: Ty, precedence: Precedence, namer: &mut Namer) -> String {
         let text = match self.get(ty) {
             Node::Unknown(unknown) => {
                 return unknown
@@ -183,33 +183,33 @@ impl Solver {
                 let shown: Vec<String> = fields
                     .iter()
                     .map(|(name, ty)| {
-                        format!("{name} : {}", self.show_in(*ty, Place::Result, namer))
+                        format!("{name} : {}", self.show_in(*ty, Precedence::Result, namer))
                     })
                     .collect();
                 return format!("{{{}}}", shown.join(", "));
             }
             Node::Array(size, elem) => {
                 let size = self.show_size_of_array(size, namer);
-                return format!("[{size}]{}", self.show_in(*elem, Place::Atomic, namer));
+                return format!("[{size}]{}", self.show_in(*elem, Precedence::Atomic, namer));
             }
             Node::Variant(id, args) if args.is_empty() => {
                 return self.variant(*id).name.to_string();
             }
             Node::Variant(id, args) => {
                 let args: Vec<String> =
-                    args.iter().map(|ty| self.show_in(*ty, Place::Atomic, namer)).collect();
+                    args.iter().map(|ty| self.show_in(*ty, Precedence::Atomic, namer)).collect();
                 format!("{} {}", self.variant(*id).name, args.join(" "))
             }
             Node::Fun(from, to) => {
                 let text = format!(
                     "{} -> {}",
-                    self.show_in(*from, Place::Argument, namer),
-                    self.show_in(*to, Place::Result, namer)
+                    self.show_in(*from, Precedence::Argument, namer),
+                    self.show_in(*to, Precedence::Result, namer)
                 );
-                return if place == Place::Result { text } else { format!("({text})") };
+                return if precedence == Precedence::Result { text } else { format!("({text})") };
             }
         };
-        if place == Place::Atomic { format!("({text})") } else { text }
+        if precedence == Precedence::Atomic { format!("({text})") } else { text }
     }
 
     /// `tree [d] real`
@@ -220,13 +220,13 @@ impl Solver {
             text += &format!(" [{}]", self.show_size_of_array(size, namer));
         }
         for arg in args.iter() {
-            text += &format!(" {}", self.show_in(*arg, Place::Atomic, namer));
+            text += &format!(" {}", self.show_in(*arg, Precedence::Atomic, namer));
         }
         text
     }
 
     fn list<'t>(&self, items: impl Iterator<Item = &'t Ty>, namer: &mut Namer) -> String {
-        items.map(|ty| self.show_in(*ty, Place::Result, namer)).collect::<Vec<_>>().join(", ")
+        items.map(|ty| self.show_in(*ty, Precedence::Result, namer)).collect::<Vec<_>>().join(", ")
     }
 
     fn unknown_name(&self, ty: Ty, namer: &mut Namer) -> String {

@@ -34,7 +34,7 @@ pub(crate) enum AtomKind {
 }
 
 #[derive(Clone, Debug)]
-struct Entry {
+struct AtomInfo {
     kind: AtomKind,
     /// Moment at which its scope was left, if it was. From then on each occurrence may be another
     /// number, so nothing is proved or refuted of it.
@@ -68,7 +68,7 @@ fn known_quotient(a: &Poly, b: &Poly) -> Option<Poly> {
 /// All atoms.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sizes {
-    entries: Vec<Entry>,
+    entries: Vec<AtomInfo>,
     now: Moment,
     quotients: HashMap<(Poly, Poly), Atom>,
 }
@@ -76,7 +76,7 @@ pub(crate) struct Sizes {
 impl Sizes {
     /// A new atom.
     pub fn fresh(&mut self, kind: AtomKind) -> Atom {
-        self.entries.push(Entry { kind, closed: None });
+        self.entries.push(AtomInfo { kind, closed: None });
         Atom((self.entries.len() - 1) as u32)
     }
 

@@ -4,7 +4,7 @@ use lambada_prim::{ArrayPrim, ScalarTy, Version};
 
 use super::Solver;
 use super::constraint::{Constraint, ConstraintError, Step};
-use super::ty::{Bases, Kind, Node, Origin, Ty, VariantId};
+use super::ty::{Bases, Node, Origin, Ty, UnknownKind, VariantId};
 use super::unify::Clash;
 
 type Result = std::result::Result<Step, ConstraintError>;
@@ -53,7 +53,7 @@ impl Solver {
     ) -> std::result::Result<(), ConstraintError> {
         let mut shared = Bases::ALL;
         for ty in types {
-            if let Kind::Data { bases, .. } = self.base_kind(*ty) {
+            if let UnknownKind::Data { bases, .. } = self.base_kind(*ty) {
                 shared = shared.intersect(bases);
             }
         }
@@ -61,7 +61,7 @@ impl Solver {
             return Err(self.mixed(types));
         }
         for ty in types {
-            self.restrict(*ty, Kind::shaped(shared), Some(origin.clone()))?;
+            self.restrict(*ty, UnknownKind::shaped(shared), Some(origin.clone()))?;
         }
         Ok(())
     }
@@ -175,8 +175,8 @@ impl Solver {
             return self.same(result, error);
         }
         if self.is_scalar(result) && !self.is_scalar(base) {
-            self.restrict(base, Kind::NUMBER, Some(origin.clone()))?;
-            self.restrict(exponent, Kind::NUMBER, Some(origin.clone()))?;
+            self.restrict(base, UnknownKind::NUMBER, Some(origin.clone()))?;
+            self.restrict(exponent, UnknownKind::NUMBER, Some(origin.clone()))?;
         }
         self.share_bases(&[base, result], origin)?;
         if self.is_scalar(exponent) || self.rank(base) > 0 {
@@ -187,7 +187,7 @@ impl Solver {
                 if self.as_scalar(self.base(base)) == Some(ScalarTy::Int) {
                     self.restrict(
                         exponent,
-                        Kind::shaped(Bases::of(ScalarTy::Int)),
+                        UnknownKind::shaped(Bases::of(ScalarTy::Int)),
                         Some(origin.clone()),
                     )?;
                 }
@@ -248,7 +248,7 @@ impl Solver {
         for (k, ty) in args.into_iter().enumerate() {
             if self.is_scalar(ty)
                 || Some(self.rank(ty)) > most(k)
-                || !matches!(self.base_kind(ty), Kind::Data { .. })
+                || !matches!(self.base_kind(ty), UnknownKind::Data { .. })
             {
                 return Err(ConstraintError::NotMatrix(ty));
             }
@@ -283,7 +283,9 @@ impl Solver {
 
     fn field(&mut self, record: Ty, name: &str, ty: Ty) -> Result {
         match self.get(record).clone() {
-            Node::Unknown(unknown) if unknown.kind == Kind::Any && unknown.rigid.is_none() => {
+            Node::Unknown(unknown)
+                if unknown.kind == UnknownKind::Any && unknown.rigid.is_none() =>
+            {
                 Ok(Step::Wait(vec![record]))
             }
             Node::Error => {
@@ -306,7 +308,9 @@ impl Solver {
 
     fn component(&mut self, tuple: Ty, index: usize, ty: Ty) -> Result {
         match self.get(tuple).clone() {
-            Node::Unknown(unknown) if unknown.kind == Kind::Any && unknown.rigid.is_none() => {
+            Node::Unknown(unknown)
+                if unknown.kind == UnknownKind::Any && unknown.rigid.is_none() =>
+            {
                 Ok(Step::Wait(vec![tuple]))
             }
             Node::Error => {
@@ -348,7 +352,7 @@ impl Solver {
 
         match self.get(ty) {
             Node::Unknown(unknown) => {
-                if unknown.kind == Kind::Any && unknown.level != super::ty::GENERIC {
+                if unknown.kind == UnknownKind::Any && unknown.level != super::ty::GENERIC {
                     unknowns.push(ty);
                 }
                 None
@@ -416,7 +420,9 @@ impl Solver {
                 result,
                 origin: origin.clone(),
             }])),
-            Node::Unknown(unknown) if unknown.kind == Kind::Any => Ok(Step::Wait(vec![body])),
+            Node::Unknown(unknown) if unknown.kind == UnknownKind::Any => {
+                Ok(Step::Wait(vec![body]))
+            }
             Node::Error => {
                 let error = self.error();
                 self.same(result, error)
@@ -436,7 +442,9 @@ impl Solver {
         match self.get(base) {
             Node::Tuple(items) if items.is_empty() => Ok(Step::Done),
             Node::Error => Ok(Step::Done),
-            Node::Unknown(unknown) if unknown.kind == Kind::Any => Ok(Step::Wait(vec![base])),
+            Node::Unknown(unknown) if unknown.kind == UnknownKind::Any => {
+                Ok(Step::Wait(vec![base]))
+            }
             Node::Link(_) | Node::Array(..) => unreachable!("`base` goes through them"),
             Node::Unknown(_)
             | Node::Scalar(_)

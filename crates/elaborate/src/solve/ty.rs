@@ -41,7 +41,7 @@ pub(crate) struct Unknown {
     /// Number of generalizing `let`s around.
     pub level: u32,
     /// The types that it may become.
-    pub kind: Kind,
+    pub kind: UnknownKind,
     /// Its name in a signature; an unknown with a name never becomes another type.
     pub rigid: Option<Rc<str>>,
     /// The requirement that narrowed the kind.
@@ -113,34 +113,37 @@ impl Bases {
 
 /// The types that an unknown may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum UnknownKind {
     /// Anything.
     Any,
     /// A scalar of these types or, if `arrays`, an array of such.
     Data { bases: Bases, arrays: bool },
 }
 
-impl Kind {
+impl UnknownKind {
     /// A number.
-    pub const NUMBER: Kind = Kind::Data { bases: Bases::NUM, arrays: false };
+    pub const NUMBER: UnknownKind = UnknownKind::Data { bases: Bases::NUM, arrays: false };
 
     /// Scalars of some types, and arrays of them.
-    pub fn shaped(bases: Bases) -> Kind {
-        Kind::Data { bases, arrays: true }
+    pub fn shaped(bases: Bases) -> UnknownKind {
+        UnknownKind::Data { bases, arrays: true }
     }
 
     /// Scalars of some types.
-    pub fn scalar(bases: Bases) -> Kind {
-        Kind::Data { bases, arrays: false }
+    pub fn scalar(bases: Bases) -> UnknownKind {
+        UnknownKind::Data { bases, arrays: false }
     }
 
     /// The intersection; `None` if it is empty.
-    pub fn meet(self, other: Kind) -> Option<Kind> {
+    pub fn meet(self, other: UnknownKind) -> Option<UnknownKind> {
         match (self, other) {
-            (Kind::Any, kind) | (kind, Kind::Any) => Some(kind),
-            (Kind::Data { bases: a, arrays: x }, Kind::Data { bases: b, arrays: y }) => {
+            (UnknownKind::Any, kind) | (kind, UnknownKind::Any) => Some(kind),
+            (
+                UnknownKind::Data { bases: a, arrays: x },
+                UnknownKind::Data { bases: b, arrays: y },
+            ) => {
                 let bases = a.intersect(b);
-                (!bases.is_empty()).then_some(Kind::Data { bases, arrays: x && y })
+                (!bases.is_empty()).then_some(UnknownKind::Data { bases, arrays: x && y })
             }
         }
     }
@@ -148,16 +151,16 @@ impl Kind {
     /// The only possible type, if there is one.
     pub fn single(self) -> Option<ScalarTy> {
         match self {
-            Kind::Any | Kind::Data { arrays: true, .. } => None,
-            Kind::Data { bases, arrays: false } => bases.single(),
+            UnknownKind::Any | UnknownKind::Data { arrays: true, .. } => None,
+            UnknownKind::Data { bases, arrays: false } => bases.single(),
         }
     }
 
     /// The scalar type of an undecided unknown.
     pub fn default(self) -> ScalarTy {
         match self {
-            Kind::Any => ScalarTy::Real,
-            Kind::Data { bases, .. } => bases.default(),
+            UnknownKind::Any => ScalarTy::Real,
+            UnknownKind::Data { bases, .. } => bases.default(),
         }
     }
 }

@@ -7,7 +7,7 @@ use lambada_source::Span;
 use super::Solver;
 use super::size::Answer;
 use super::size::Poly;
-use super::ty::{GENERIC, Kind, Node, Origin, Ty, Unknown};
+use super::ty::{GENERIC, Node, Origin, Ty, Unknown, UnknownKind};
 
 /// Reason why two types cannot be equal.
 #[derive(Clone, Debug, PartialEq)]
@@ -17,7 +17,7 @@ pub(crate) enum Clash {
     /// The type would contain itself.
     Infinite,
     /// A type outside of the required kind.
-    Kind(Ty, Kind, Option<Origin>),
+    Kind(Ty, UnknownKind, Option<Origin>),
     /// Sizes that differ.
     Sizes(Box<[Poly; 2]>),
     /// Two size variables of one signature.
@@ -223,8 +223,13 @@ impl Solver {
     }
 
     /// Narrows a type to a kind.
-    pub fn restrict(&mut self, ty: Ty, kind: Kind, origin: Option<Origin>) -> Result<(), Clash> {
-        let Kind::Data { bases, arrays } = kind else { return Ok(()) };
+    pub fn restrict(
+        &mut self,
+        ty: Ty,
+        kind: UnknownKind,
+        origin: Option<Origin>,
+    ) -> Result<(), Clash> {
+        let UnknownKind::Data { bases, arrays } = kind else { return Ok(()) };
         let root = self.find(ty);
         match self.nodes[root.0 as usize].clone() {
             Node::Error => Ok(()),
@@ -257,7 +262,7 @@ impl Solver {
     }
 
     /// Narrows a type to a kind, and updates the constraints that wait for it.
-    pub fn require(&mut self, ty: Ty, kind: Kind, origin: Origin) -> Result<(), Clash> {
+    pub fn require(&mut self, ty: Ty, kind: UnknownKind, origin: Origin) -> Result<(), Clash> {
         let result = self.restrict(ty, kind, Some(origin));
         self.settle();
         result

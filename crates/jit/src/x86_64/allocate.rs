@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use crate::x86_64::assembler::{
     self as asm, Gpr, R8, R9, R10, R11, R12, R13, R14, RBP, RBX, RDI, RSI, Ymm,
 };
-use crate::x86_64::code::{Class, Inst, Listing, Source, Value, Virtual};
+use crate::x86_64::code::{Class, Inst, Listing, Source, Virtual, WordOperand};
 use crate::x86_64::live::{self, Live};
 
 /// General registers that calls preserve, and those that calls change. Instructions need `rax`,
@@ -138,7 +138,7 @@ fn partners(listing: &Listing) -> Vec<Vec<Virtual>> {
             Inst::Vector { op: asm::LOAD, to, b: Source::Virtual(from), .. }
             | Inst::Fused { to, c: Source::Virtual(from), .. }
             | Inst::Fused { to, a: from, .. }
-            | Inst::Copy { to, from: Value::Virtual(from) }
+            | Inst::Copy { to, from: WordOperand::Virtual(from) }
             | Inst::ShiftWord { to, from, .. }
             | Inst::Arithmetic { to, a: from, .. } => (*to, *from),
             _ => continue,

@@ -31,7 +31,7 @@ pub(crate) const R15: Gpr = Gpr(15);
 
 /// The location of an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum RegMem {
     /// In a register, whose kind follows from the instruction.
     Reg(u8),
     /// At base + 8 · index + displacement.
@@ -40,21 +40,21 @@ pub(crate) enum Place {
     Constant(u32),
 }
 
-impl From<Gpr> for Place {
-    fn from(reg: Gpr) -> Place {
-        Place::Reg(reg.0)
+impl From<Gpr> for RegMem {
+    fn from(reg: Gpr) -> RegMem {
+        RegMem::Reg(reg.0)
     }
 }
 
-impl From<Ymm> for Place {
-    fn from(reg: Ymm) -> Place {
-        Place::Reg(reg.0)
+impl From<Ymm> for RegMem {
+    fn from(reg: Ymm) -> RegMem {
+        RegMem::Reg(reg.0)
     }
 }
 
 /// Memory at base + displacement.
-pub(crate) fn at(base: Gpr, displacement: i32) -> Place {
-    Place::Memory { base, index: None, displacement }
+pub(crate) fn at(base: Gpr, displacement: i32) -> RegMem {
+    RegMem::Memory { base, index: None, displacement }
 }
 
 /// Conditions, by their number in instructions. Comparisons of reals use the unsigned ones.
@@ -276,19 +276,19 @@ impl Assembler {
         self.code.extend(value.to_le_bytes());
     }
 
-    /// The operands: a register or an opcode extension, and a place. `behind`: the number of bytes
-    /// of the instruction that follow.
-    fn operands(&mut self, reg: u8, place: Place, behind: usize) {
+    /// The operands: a register or an opcode extension, and a register or an address. `behind`: the
+    /// number of bytes of the instruction that follow.
+    fn operands(&mut self, reg: u8, operand: RegMem, behind: usize) {
         let reg = (reg & 7) << 3;
-        match place {
-            Place::Reg(other) => self.byte(0xc0 | reg | (other & 7)),
-            Place::Constant(number) => {
+        match operand {
+            RegMem::Reg(other) => self.byte(0xc0 | reg | (other & 7)),
+            RegMem::Constant(number) => {
                 self.byte(0x05 | reg);
                 let at = self.code.len();
                 self.constants.push((at, at + 4 + behind, number));
                 self.four(0);
             }
-            Place::Memory { base, index, displacement } => {
+            RegMem::Memory { base, index, displacement } => {
                 let low = base.0 & 7;
                 // Without a displacement, the encodings of rbp and r13 have another meaning.
                 let short = i8::try_from(displacement);
@@ -317,32 +317,34 @@ impl Assembler {
         }
     }
 
-    /// The high bits of a place's register numbers: index, base.
-    fn high(place: Place) -> (u8, u8) {
-        match place {
-            Place::Reg(reg) => (0, reg >> 3),
-            Place::Memory { base, index, .. } => (index.map_or(0, |index| index >> 3), base.0 >> 3),
-            Place::Constant(_) => (0, 0),
+    /// The high bits of an operand's register numbers: index, base.
+    fn high(operand: RegMem) -> (u8, u8) {
+        match operand {
+            RegMem::Reg(reg) => (0, reg >> 3),
+            RegMem::Memory { base, index, .. } => {
+                (index.map_or(0, |index| index >> 3), base.0 >> 3)
+            }
+            RegMem::Constant(_) => (0, 0),
         }
     }
 
     /// A general instruction on 64 bits.
-    fn general(&mut self, opcode: &[u8], reg: u8, place: Place, behind: usize) {
-        let (index, base) = Assembler::high(place);
+    fn general(&mut self, opcode: &[u8], reg: u8, operand: RegMem, behind: usize) {
+        let (index, base) = Assembler::high(operand);
         self.byte(0x48 | ((reg >> 3) << 2) | (index << 1) | base);
         self.code.extend(opcode);
-        self.operands(reg, place, behind);
+        self.operands(reg, operand, behind);
     }
 
-    pub fn load(&mut self, to: Gpr, from: Place) {
+    pub fn load(&mut self, to: Gpr, from: RegMem) {
         self.general(&[0x8b], to.0, from, 0);
     }
 
-    pub fn store(&mut self, to: Place, from: Gpr) {
+    pub fn store(&mut self, to: RegMem, from: Gpr) {
         self.general(&[0x89], from.0, to, 0);
     }
 
-    pub fn store_constant(&mut self, to: Place, value: i32) {
+    pub fn store_constant(&mut self, to: RegMem, value: i32) {
         self.general(&[0xc7], 0, to, 4);
         self.four(value);
     }
@@ -363,7 +365,7 @@ impl Assembler {
         self.code.extend(value.to_le_bytes());
     }
 
-    pub fn address(&mut self, to: Gpr, of: Place) {
+    pub fn address(&mut self, to: Gpr, of: RegMem) {
         self.general(&[0x8d], to.0, of, 0);
     }
 
@@ -381,11 +383,11 @@ impl Assembler {
         }
     }
 
-    pub fn alu(&mut self, op: Alu, to: Gpr, from: Place) {
+    pub fn alu(&mut self, op: Alu, to: Gpr, from: RegMem) {
         self.general(&[op.codes().0], to.0, from, 0);
     }
 
-    pub fn alu_constant(&mut self, op: Alu, to: Place, value: i32) {
+    pub fn alu_constant(&mut self, op: Alu, to: RegMem, value: i32) {
         match i8::try_from(value) {
             Ok(short) => {
                 self.general(&[0x83], op.codes().1, to, 1);
@@ -398,11 +400,11 @@ impl Assembler {
         }
     }
 
-    pub fn multiply(&mut self, to: Gpr, by: Place) {
+    pub fn multiply(&mut self, to: Gpr, by: RegMem) {
         self.general(&[0x0f, 0xaf], to.0, by, 0);
     }
 
-    pub fn multiply_constant(&mut self, to: Gpr, from: Place, by: i32) {
+    pub fn multiply_constant(&mut self, to: Gpr, from: RegMem, by: i32) {
         self.general(&[0x69], to.0, from, 4);
         self.four(by);
     }
@@ -424,11 +426,11 @@ impl Assembler {
         self.general(&[0x0f, 0xb6], to.0, to.into(), 0);
     }
 
-    pub fn copy_if(&mut self, condition: Condition, to: Gpr, from: Place) {
+    pub fn copy_if(&mut self, condition: Condition, to: Gpr, from: RegMem) {
         self.general(&[0x0f, 0x40 | condition as u8], to.0, from, 0);
     }
 
-    pub fn exchange(&mut self, reg: Gpr, with: Place) {
+    pub fn exchange(&mut self, reg: Gpr, with: RegMem) {
         self.general(&[0x87], reg.0, with, 0);
     }
 
@@ -474,10 +476,10 @@ impl Assembler {
         self.code.extend([0xc5, 0xf8, 0x77]);
     }
 
-    /// A vector instruction: `to` and `place` are its first and its last operand, `between` the
+    /// A vector instruction: `to` and `operand` are its first and its last operand, `between` the
     /// optional one between them.
-    pub fn vector(&mut self, vex: Vex, to: u8, between: Option<u8>, place: Place) {
-        self.vector_with(vex, to, between, place, None);
+    pub fn vector(&mut self, vex: Vex, to: u8, between: Option<u8>, operand: RegMem) {
+        self.vector_with(vex, to, between, operand, None);
     }
 
     /// [`Self::vector`] with a constant.
@@ -486,10 +488,10 @@ impl Assembler {
         vex: Vex,
         to: u8,
         between: Option<u8>,
-        place: Place,
+        operand: RegMem,
         constant: Option<u8>,
     ) {
-        let (index, base) = Assembler::high(place);
+        let (index, base) = Assembler::high(operand);
         self.byte(0xc4);
         self.byte(((!(to >> 3) & 1) << 7) | ((!index & 1) << 6) | ((!base & 1) << 5) | vex.map);
         let between = !between.unwrap_or(0) & 15;
@@ -497,7 +499,7 @@ impl Assembler {
             (u8::from(vex.wide) << 7) | (between << 3) | (u8::from(vex.long) << 2) | vex.prefix,
         );
         self.byte(vex.opcode);
-        self.operands(to, place, constant.map_or(0, |_| 1));
+        self.operands(to, operand, constant.map_or(0, |_| 1));
         if let Some(constant) = constant {
             self.byte(constant);
         }
@@ -538,8 +540,8 @@ mod tests {
         asm.code.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
-    fn indexed(base: Gpr, index: u8, displacement: i32) -> Place {
-        Place::Memory { base, index: Some(index), displacement }
+    fn indexed(base: Gpr, index: u8, displacement: i32) -> RegMem {
+        RegMem::Memory { base, index: Some(index), displacement }
     }
 
     /// As encoded by GNU `as`: bases that need one more byte, registers above the eighth, all kinds
@@ -627,7 +629,7 @@ mod tests {
         let mut asm = Assembler::default();
         let top = asm.label();
         asm.bind(top);
-        asm.vector_with(COMPARE, 0, Some(1), Place::Constant(1), Some(0x11));
+        asm.vector_with(COMPARE, 0, Some(1), RegMem::Constant(1), Some(0x11));
         asm.jump(top);
         let code = asm.finish(&[[0; 4], [7; 4]]);
         assert_eq!(code.len(), 32 + 64);

@@ -37,7 +37,7 @@ pub(crate) enum Source {
 
 /// An operand of a general instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Value {
+pub(crate) enum WordOperand {
     Virtual(Virtual),
     Constant(i64),
 }
@@ -48,7 +48,7 @@ pub(crate) enum Test {
     /// A nonzero word.
     True(Virtual),
     /// A comparison of integers.
-    Ints(Condition, Virtual, Value),
+    Ints(Condition, Virtual, WordOperand),
     /// A comparison of reals: `a < b` if `strict`, else `a ≤ b`. False if either is NaN.
     Less { a: Virtual, b: Virtual, strict: bool },
 }
@@ -97,21 +97,21 @@ pub(crate) enum Inst {
     /// The signs of the lanes, as the low bits of a word.
     Signs { to: Virtual, from: Virtual },
     /// A word.
-    Copy { to: Virtual, from: Value },
+    Copy { to: Virtual, from: WordOperand },
     /// An operation on two words.
-    Arithmetic { op: Alu, to: Virtual, a: Virtual, b: Value },
+    Arithmetic { op: Alu, to: Virtual, a: Virtual, b: WordOperand },
     /// The product of two words.
-    Multiply { to: Virtual, a: Virtual, b: Value },
+    Multiply { to: Virtual, a: Virtual, b: WordOperand },
     /// A word, shifted.
     ShiftWord { op: Shift, to: Virtual, from: Virtual, by: u8 },
     /// 1 if the test holds.
     Set { to: Virtual, test: Test },
     /// One word or another.
-    Choose { to: Virtual, test: Test, yes: Value, no: Value },
+    Choose { to: Virtual, test: Test, yes: WordOperand, no: WordOperand },
     /// An element.
     Load { to: Virtual, from: Address },
     /// An element.
-    Store { to: Address, from: Value },
+    Store { to: Address, from: WordOperand },
     /// An address.
     AddressOf { to: Virtual, of: Address },
     /// An instruction without virtual registers.
@@ -119,10 +119,10 @@ pub(crate) enum Inst {
     /// Jumps unless the test holds.
     Unless { test: Test, to: Label },
     /// Advances the index; jumps if it is below the end, without overflow.
-    Next { index: Virtual, step: i32, end: Value, top: Label },
+    Next { index: Virtual, step: i32, end: WordOperand, top: Label },
     /// Ends the region unless the test holds, with the number of a check and the values of its
     /// message.
-    Check { test: Test, number: u32, values: Vec<Value> },
+    Check { test: Test, number: u32, values: Vec<WordOperand> },
     /// An argument of a call.
     Pass { argument: u8, value: Virtual },
     /// Calls a function on the passed arguments.
@@ -136,7 +136,7 @@ pub(crate) enum Inst {
     /// The address of the first element of a buffer of the interpreter.
     Buffer { to: Virtual, number: u32 },
     /// A new buffer of the interpreter. The arena may move; addresses are adjusted.
-    Alloc { number: u32, sizes: Vec<Value> },
+    Alloc { number: u32, sizes: Vec<WordOperand> },
     /// The number of used words of the arena.
     Mark { to: Virtual },
     /// Resets the number of used words.
@@ -192,11 +192,11 @@ impl Source {
     }
 }
 
-impl Value {
+impl WordOperand {
     fn visit(&self, f: &mut dyn FnMut(Virtual, Role)) {
         match self {
-            Value::Virtual(v) => f(*v, Role::Read),
-            Value::Constant(_) => {}
+            WordOperand::Virtual(v) => f(*v, Role::Read),
+            WordOperand::Constant(_) => {}
         }
     }
 }

@@ -118,7 +118,7 @@ pub(crate) enum Use {
 
 /// Facts about a register that the region binds.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Known {
+pub(crate) struct RegFacts {
     /// The body that binds it, and the position there.
     body: u32,
     at: u32,
@@ -134,7 +134,7 @@ pub(crate) struct Known {
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     /// The registers that it binds.
-    pub regs: HashMap<Reg, Known>,
+    pub regs: HashMap<Reg, RegFacts>,
     /// Registers, cells and buffers from outside.
     pub regs_in: BTreeSet<Reg>,
     pub cells_in: BTreeSet<Cell>,
@@ -248,7 +248,7 @@ impl Walk<'_> {
     }
 
     fn bind(&mut self, reg: Reg, body: u32, at: u32) {
-        let known = Known { body, at, uses: 0, local: true, used_by: Use::Other };
+        let known = RegFacts { body, at, uses: 0, local: true, used_by: Use::Other };
         self.facts.regs.insert(reg, known);
     }
 
@@ -338,7 +338,7 @@ impl Walk<'_> {
     /// Whether no statement has mentioned the cell since the register was bound, in the same body,
     /// without an inner body in between.
     fn is_fresh(&self, reg: Reg, cell: Cell, body: &Body) -> bool {
-        let fits = |known: &Known| {
+        let fits = |known: &RegFacts| {
             known.body == body.number
                 && body.cells.get(&cell).is_none_or(|at| *at < known.at)
                 && body.nest.is_none_or(|at| at < known.at)

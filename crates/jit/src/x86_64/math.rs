@@ -5,7 +5,7 @@
 use lambada_prim::Prim;
 
 use crate::x86_64::assembler::{self as asm, Condition, Fused, Vex};
-use crate::x86_64::code::{Control, Inst, Source, Test, Value, Virtual};
+use crate::x86_64::code::{Control, Inst, Source, Test, Virtual, WordOperand};
 use crate::x86_64::helpers::Helper;
 use crate::x86_64::writer::Writer;
 
@@ -352,7 +352,7 @@ impl Writer {
         let large = self.where_is(size, 1_048_576.0, asm::WHERE_GREATER);
         let (signs, end) = (self.word(), self.label());
         self.put(Inst::Signs { to: signs, from: large });
-        let test = Test::Ints(Condition::NotEqual, signs, Value::Constant(0));
+        let test = Test::Ints(Condition::NotEqual, signs, WordOperand::Constant(0));
         self.put(Inst::Unless { test, to: end });
         self.call(Helper::Primitive { prim, lanes: true }, &[x]);
         self.put(Inst::Take { to });

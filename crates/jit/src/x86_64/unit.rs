@@ -21,13 +21,13 @@ pub(crate) struct Unit {
     /// Statements with bodies that can be in a region.
     nests: Nests,
     bytes: Vec<u8>,
-    regions: Vec<Entry>,
+    regions: Vec<UnitRegion>,
 }
 
 /// A region: its offset, the sites of its checks, and the maximal number of values of their
 /// messages.
 #[derive(Debug)]
-struct Entry {
+struct UnitRegion {
     at: usize,
     sites: Vec<(u32, usize)>,
     values: usize,
@@ -61,7 +61,7 @@ impl Translate for Unit {
         let at = self.bytes.len().next_multiple_of(32);
         self.bytes.resize(at, 0xcc);
         self.bytes.extend(bytes);
-        self.regions.push(Entry { at, sites: listing.sites, values: listing.values });
+        self.regions.push(UnitRegion { at, sites: listing.sites, values: listing.values });
         Some(self.regions.len() as u32 - 1)
     }
 
@@ -76,7 +76,7 @@ impl Translate for Unit {
 /// Regions in executable memory.
 struct Ready {
     pages: Mmap,
-    regions: Vec<Entry>,
+    regions: Vec<UnitRegion>,
 }
 
 impl fmt::Debug for Ready {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use lambada_prim::ScalarTy;
 
 use crate::x86_64::assembler::{self as asm, Label, Vex};
-use crate::x86_64::code::{Class, Inst, Listing, Source, Value, Virtual};
+use crate::x86_64::code::{Class, Inst, Listing, Source, Virtual, WordOperand};
 use crate::x86_64::helpers::Helper;
 
 /// A listing under construction, and the numbers of its constants.
@@ -44,7 +44,7 @@ impl Writer {
 
     pub(crate) fn copy(&mut self, to: Virtual, from: Virtual) {
         self.put(match self.listing.class(to) {
-            Class::Word => Inst::Copy { to, from: Value::Virtual(from) },
+            Class::Word => Inst::Copy { to, from: WordOperand::Virtual(from) },
             Class::Vector => unary(asm::LOAD, to, Source::Virtual(from)),
         });
     }

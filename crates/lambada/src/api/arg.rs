@@ -16,10 +16,10 @@ use crate::data::{array_shape, shape_of};
 /// Argument value. Dense arrays of `f64`, `f32`, `i64` or `bool` are borrowed; all others are
 /// copied.
 #[derive(Clone, Debug)]
-pub struct Arg<'a>(pub(crate) Given<'a>);
+pub struct Arg<'a>(pub(crate) ArgData<'a>);
 
 #[derive(Clone, Debug)]
-pub(crate) enum Given<'a> {
+pub(crate) enum ArgData<'a> {
     Scalar(Scalar),
     Array(Dims, Lent<'a>),
     Data(Cow<'a, Data>),
@@ -78,25 +78,25 @@ impl<'a> Arg<'a> {
 
     fn lent(dims: &[usize], count: usize, elements: Lent<'a>) -> Option<Arg<'a>> {
         let wanted = dims.iter().try_fold(1usize, |n, size| n.checked_mul(*size));
-        (wanted == Some(count)).then(|| Arg(Given::Array(Dims::of(dims), elements)))
+        (wanted == Some(count)).then(|| Arg(ArgData::Array(Dims::of(dims), elements)))
     }
 
     /// Number of elements, or magnitude of an integer: a rough measure for the time of a call.
     pub fn extent(&self) -> u64 {
         match &self.0 {
-            Given::Scalar(Scalar::Int(value)) => value.unsigned_abs(),
-            Given::Scalar(Scalar::Real(_) | Scalar::Bool(_)) => 1,
-            Given::Array(dims, _) => dims.all().iter().map(|size| *size as u64).product(),
-            Given::Data(data) => extent(data),
+            ArgData::Scalar(Scalar::Int(value)) => value.unsigned_abs(),
+            ArgData::Scalar(Scalar::Real(_) | Scalar::Bool(_)) => 1,
+            ArgData::Array(dims, _) => dims.all().iter().map(|size| *size as u64).product(),
+            ArgData::Data(data) => extent(data),
         }
     }
 
     /// The shape that the argument contributes to type inference.
     pub(crate) fn shape(&self) -> Shape {
         match &self.0 {
-            Given::Scalar(value) => array_shape(value.ty(), 0),
-            Given::Array(dims, elements) => array_shape(elements.ty(), dims.all().len()),
-            Given::Data(data) => shape_of(data),
+            ArgData::Scalar(value) => array_shape(value.ty(), 0),
+            ArgData::Array(dims, elements) => array_shape(elements.ty(), dims.all().len()),
+            ArgData::Data(data) => shape_of(data),
         }
     }
 
@@ -108,20 +108,20 @@ impl<'a> Arg<'a> {
     /// The argument as data, borrowed if it already is data.
     pub(crate) fn data(&self) -> Cow<'_, Data> {
         match &self.0 {
-            Given::Scalar(value) => Cow::Owned(Data::from(*value)),
-            Given::Array(dims, elements) => {
+            ArgData::Scalar(value) => Cow::Owned(Data::from(*value)),
+            ArgData::Array(dims, elements) => {
                 let (dims, data) = (dims.all().to_vec(), elements.copied());
                 Cow::Owned(Data::Tensor(Tensor { dims, data }))
             }
-            Given::Data(data) => Cow::Borrowed(data),
+            ArgData::Data(data) => Cow::Borrowed(data),
         }
     }
 
     /// The argument as owned data.
     fn into_data(self) -> Data {
         match self.0 {
-            Given::Data(data) => data.into_owned(),
-            Given::Scalar(_) | Given::Array(..) => self.data().into_owned(),
+            ArgData::Data(data) => data.into_owned(),
+            ArgData::Scalar(_) | ArgData::Array(..) => self.data().into_owned(),
         }
     }
 }
@@ -190,7 +190,7 @@ macro_rules! element {
     (scalar $kind:ident: $own:ty; $($ty:ty),*) => {
         $(impl<'a> IntoArg<'a> for $ty {
             fn into_arg(self) -> Arg<'a> {
-                Arg(Given::Scalar(Scalar::$kind(<$own>::from(self))))
+                Arg(ArgData::Scalar(Scalar::$kind(<$own>::from(self))))
             }
         }
 
@@ -220,17 +220,17 @@ element!(scalar Real: f64; f32);
 
 impl<'a> IntoArg<'a> for usize {
     fn into_arg(self) -> Arg<'a> {
-        Arg(Given::Scalar(Scalar::Int(i64::try_from(self).unwrap_or(i64::MAX))))
+        Arg(ArgData::Scalar(Scalar::Int(i64::try_from(self).unwrap_or(i64::MAX))))
     }
 }
 
 fn owned<'a>(dims: &[usize], data: Elements) -> Arg<'a> {
-    Arg(Given::Data(Cow::Owned(Data::Tensor(Tensor { dims: dims.to_vec(), data }))))
+    Arg(ArgData::Data(Cow::Owned(Data::Tensor(Tensor { dims: dims.to_vec(), data }))))
 }
 
 fn slice<'a, T: Element>(dims: &[usize], elements: &'a [T]) -> Arg<'a> {
     match T::lend(elements) {
-        Some(lent) => Arg(Given::Array(Dims::of(dims), lent)),
+        Some(lent) => Arg(ArgData::Array(Dims::of(dims), lent)),
         None => owned(dims, T::copied(elements.iter().copied())),
     }
 }
@@ -314,7 +314,7 @@ impl<'a, A: Element, D: Dimension> IntoArg<'a> for ArrayBase<OwnedRepr<A>, D> {
 
 impl<'a> IntoArg<'a> for Data {
     fn into_arg(self) -> Arg<'a> {
-        Arg(Given::Data(Cow::Owned(self)))
+        Arg(ArgData::Data(Cow::Owned(self)))
     }
 }
 
@@ -322,9 +322,9 @@ impl<'a> IntoArg<'a> for &'a Data {
     fn into_arg(self) -> Arg<'a> {
         match self {
             Data::Tensor(tensor) if !tensor.dims.is_empty() => {
-                Arg(Given::Array(Dims::of(&tensor.dims), (&tensor.data).into()))
+                Arg(ArgData::Array(Dims::of(&tensor.dims), (&tensor.data).into()))
             }
-            data => Arg(Given::Data(Cow::Borrowed(data))),
+            data => Arg(ArgData::Data(Cow::Borrowed(data))),
         }
     }
 }
@@ -360,7 +360,7 @@ macro_rules! tuples {
                 #[allow(non_snake_case)] // the items are called as their types
                 let ($($item,)+) = self;
                 let items = vec![$($item.into_arg().into_data()),+];
-                Arg(Given::Data(Cow::Owned(Data::Tuple(items))))
+                Arg(ArgData::Data(Cow::Owned(Data::Tuple(items))))
             }
         }
     };

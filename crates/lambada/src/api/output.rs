@@ -62,31 +62,31 @@ fn is_not(found: &Got, wanted: &str) -> Error {
 }
 
 /// Element type of a destination array.
-trait Place: Copy {
+trait DestinationElem: Copy {
     /// The elements as this type, copied only if they must be converted; `None` if they have
     /// another type.
     fn of(elements: Lent<'_>) -> Option<Cow<'_, [Self]>>;
 }
 
-impl Place for f64 {
+impl DestinationElem for f64 {
     fn of(elements: Lent<'_>) -> Option<Cow<'_, [f64]>> {
         elements.reals()
     }
 }
 
-impl Place for f32 {
+impl DestinationElem for f32 {
     fn of(elements: Lent<'_>) -> Option<Cow<'_, [f32]>> {
         elements.singles()
     }
 }
 
-impl Place for i64 {
+impl DestinationElem for i64 {
     fn of(elements: Lent<'_>) -> Option<Cow<'_, [i64]>> {
         if let Lent::Int(values) = elements { Some(Cow::Borrowed(values)) } else { None }
     }
 }
 
-impl Place for bool {
+impl DestinationElem for bool {
     fn of(elements: Lent<'_>) -> Option<Cow<'_, [bool]>> {
         let Lent::Bool(bytes) = elements else { return None };
         Some(bytes.iter().map(|byte| *byte != 0).collect::<Vec<bool>>().into())
@@ -94,7 +94,7 @@ impl Place for bool {
 }
 
 /// Copies elements; returns false if their type or number differs.
-fn copied<T: Place>(elements: Lent<'_>, to: &mut [T]) -> bool {
+fn copied<T: DestinationElem>(elements: Lent<'_>, to: &mut [T]) -> bool {
     match T::of(elements) {
         Some(elements) if elements.len() == to.len() => {
             to.copy_from_slice(&elements);
@@ -109,7 +109,7 @@ fn is_shape(dims: &[u64], shape: &[usize]) -> bool {
 }
 
 /// Copies an array into one of equal sizes.
-fn fill<T: Place, D: Dimension>(
+fn fill<T: DestinationElem, D: Dimension>(
     to: &mut ArrayViewMut<'_, T, D>,
     got: Got<'_>,
     wanted: &str,
@@ -170,7 +170,7 @@ macro_rules! outputs {
                 let got = parts.take(array_of!($name))?;
                 if let Got::Array(dims, elements) = got
                     && !is_shape(dims, self.shape())
-                    && let Some(elements) = <$ty as Place>::of(elements)
+                    && let Some(elements) = <$ty as DestinationElem>::of(elements)
                 {
                     let dims: Vec<usize> = dims.iter().map(|size| *size as usize).collect();
                     let array = Array::from_shape_vec(IxDyn(&dims), elements.into_owned());

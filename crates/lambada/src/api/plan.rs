@@ -15,7 +15,7 @@ use lambada_run::Argument;
 use lambada_source::{Problem, stack};
 use smallvec::{SmallVec, smallvec};
 
-use super::arg::{Arg, Given};
+use super::arg::{Arg, ArgData};
 use super::value::described;
 use crate::messages::data as messages;
 
@@ -80,9 +80,11 @@ impl<'a> Leaf<'a> {
     #[inline(always)]
     pub(crate) fn argument(self) -> Argument<'a> {
         match self {
-            Leaf::Arg(Arg(Given::Scalar(value))) => Argument::Scalar(*value),
-            Leaf::Arg(Arg(Given::Array(dims, elements))) => Argument::Array(dims.all(), *elements),
-            Leaf::Arg(Arg(Given::Data(data))) => match &**data {
+            Leaf::Arg(Arg(ArgData::Scalar(value))) => Argument::Scalar(*value),
+            Leaf::Arg(Arg(ArgData::Array(dims, elements))) => {
+                Argument::Array(dims.all(), *elements)
+            }
+            Leaf::Arg(Arg(ArgData::Data(data))) => match &**data {
                 Data::Tensor(tensor) => tensor.into(),
                 // `whole` never returns a leaf with such data.
                 Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => {
@@ -97,13 +99,13 @@ impl<'a> Leaf<'a> {
     #[inline]
     fn dims(self) -> &'a [usize] {
         match self {
-            Leaf::Arg(Arg(Given::Array(dims, _))) => dims.all(),
-            Leaf::Arg(Arg(Given::Data(data))) => match &**data {
+            Leaf::Arg(Arg(ArgData::Array(dims, _))) => dims.all(),
+            Leaf::Arg(Arg(ArgData::Data(data))) => match &**data {
                 Data::Tensor(tensor) => &tensor.dims,
                 Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => &[],
             },
             Leaf::Tensor(tensor) => &tensor.dims,
-            Leaf::Arg(Arg(Given::Scalar(_))) | Leaf::Integer(_) => &[],
+            Leaf::Arg(Arg(ArgData::Scalar(_))) | Leaf::Integer(_) => &[],
         }
     }
 }
@@ -142,12 +144,12 @@ impl Slot {
     fn whole<'a>(&self, arg: &'a Arg<'a>) -> Option<Leaf<'a>> {
         let (elem, rank) = self.plain?;
         let (found, axes) = match &arg.0 {
-            Given::Scalar(Scalar::Int(value)) if elem == ScalarTy::Real && rank == 0 => {
+            ArgData::Scalar(Scalar::Int(value)) if elem == ScalarTy::Real && rank == 0 => {
                 return Some(Leaf::Integer(*value));
             }
-            Given::Scalar(value) => (value.ty(), 0),
-            Given::Array(dims, elements) => (elements.ty(), dims.all().len()),
-            Given::Data(data) => match &**data {
+            ArgData::Scalar(value) => (value.ty(), 0),
+            ArgData::Array(dims, elements) => (elements.ty(), dims.all().len()),
+            ArgData::Data(data) => match &**data {
                 Data::Tensor(tensor) if !tensor.dims.is_empty() => {
                     (tensor.elem(), tensor.dims.len())
                 }

@@ -146,13 +146,13 @@ pub(crate) fn described(data: &Data) -> String {
 }
 
 /// Element types of arrays in Rust.
-trait Kind: Copy {
+trait ArrayElem: Copy {
     fn slice(elements: &Elements) -> Option<&[Self]>;
 }
 
 macro_rules! kind {
     ($($kind:ident: $ty:ty, $scalar:literal;)*) => {$(
-        impl Kind for $ty {
+        impl ArrayElem for $ty {
             fn slice(elements: &Elements) -> Option<&[$ty]> {
                 if let Elements::$kind(elements) = elements { Some(elements) } else { None }
             }
@@ -227,7 +227,7 @@ impl TryFrom<Value> for Vec<f32> {
     }
 }
 
-fn viewed<'a, T: Kind, D: Dimension>(
+fn viewed<'a, T: ArrayElem, D: Dimension>(
     value: &Value,
     tensor: &'a Tensor,
     wanted: &str,

@@ -15,7 +15,7 @@ use lambada_prim::{Data as Elements, Precision, Scalar, ScalarTy, Tensor, tells}
 use lambada_source::{Problem, stack, suggest};
 use serde_json::Value;
 
-use super::raw::Entry;
+use super::raw::InputEntry;
 use super::sizes::{Conflict, complete, unsized_ty};
 use super::table::Lines;
 use super::{Inputs, Raw, is_identifier, json, names_match};
@@ -97,8 +97,8 @@ pub(super) fn by_name<'i>(
     names: &[&'i str],
     inputs: &'i Inputs,
     wrong: &mut Vec<Problem>,
-) -> HashMap<&'i str, &'i Entry> {
-    let mut given: HashMap<&str, &Entry> = HashMap::new();
+) -> HashMap<&'i str, &'i InputEntry> {
+    let mut given: HashMap<&str, &InputEntry> = HashMap::new();
     let mut places = names.iter();
     for entry in &inputs.entries {
         let name = match &entry.name {
@@ -122,8 +122,8 @@ pub(super) fn by_name<'i>(
 }
 
 /// The named values that match no parameter.
-fn unused<'i>(names: &[&str], inputs: &'i Inputs) -> impl Iterator<Item = &'i Entry> {
-    let known = |entry: &Entry| {
+fn unused<'i>(names: &[&str], inputs: &'i Inputs) -> impl Iterator<Item = &'i InputEntry> {
+    let known = |entry: &InputEntry| {
         let known = |other: &str| names.iter().any(|name| names_match(name, other));
         entry.name.as_deref().is_none_or(known)
     };
@@ -132,7 +132,7 @@ fn unused<'i>(names: &[&str], inputs: &'i Inputs) -> impl Iterator<Item = &'i En
 
 /// An unmatched member of a file whose name resembles the parameter's, with its origin.
 fn misspelled<'i>(name: &str, names: &[&str], inputs: &'i Inputs) -> Option<(&'i str, String)> {
-    let unused: Vec<&Entry> = unused(names, inputs).filter(|entry| entry.shared).collect();
+    let unused: Vec<&InputEntry> = unused(names, inputs).filter(|entry| entry.shared).collect();
     let near = suggest(name, unused.iter().filter_map(|entry| entry.name.as_deref()))?;
     let entry = unused.into_iter().find(|entry| entry.name.as_deref() == Some(&*near))?;
     Some((&entry.origin, near))
@@ -174,7 +174,7 @@ fn one(
     sizes: &mut Sizes,
 ) -> Result<Data, Problem> {
     let expected = print_type(program, ty);
-    let reader = Reader { program, name, expected: &expected, place: None, lines };
+    let reader = DataReader { program, name, expected: &expected, path: None, lines };
     let data = reader.raw(ty, value)?;
     if program.precision == Precision::F32
         && let Some((place, x)) = reals::beyond(&data)
@@ -247,7 +247,7 @@ impl Sizes {
         complete(program, &known.collect(), values)
     }
 
-    fn compare(&mut self, reader: &Reader, ty: &SizedTy, data: &Data) -> Result<(), Problem> {
+    fn compare(&mut self, reader: &DataReader, ty: &SizedTy, data: &Data) -> Result<(), Problem> {
         match (ty, data) {
             (SizedTy::Array(..), Data::Tensor(tensor)) => {
                 let mut at = ty;
@@ -305,7 +305,7 @@ impl Sizes {
         }
     }
 
-    fn size(&mut self, reader: &Reader, size: &Size, found: usize) -> Result<(), Problem> {
+    fn size(&mut self, reader: &DataReader, size: &Size, found: usize) -> Result<(), Problem> {
         match size {
             Size::Any | Size::Expr(_) => Ok(()),
             Size::Const(n) if *n as usize == found => Ok(()),
@@ -334,19 +334,19 @@ impl Sizes {
 }
 
 #[derive(Clone, Copy)]
-struct Reader<'a> {
+struct DataReader<'a> {
     program: &'a Program,
     name: &'a str,
     expected: &'a str,
     /// The current position in the value.
-    place: Option<&'a Place<'a>>,
+    path: Option<&'a ValuePath<'a>>,
     /// Line numbers of the elements, for data from text.
     lines: Option<&'a Lines>,
 }
 
 /// The position of a nested value.
-struct Place<'a> {
-    outer: Option<&'a Place<'a>>,
+struct ValuePath<'a> {
+    outer: Option<&'a ValuePath<'a>>,
     step: At<'a>,
 }
 
@@ -357,7 +357,7 @@ enum At<'a> {
     Field(&'a str),
 }
 
-impl Place<'_> {
+impl ValuePath<'_> {
     /// Index of the outermost list element that contains the position.
     fn row(&self) -> Option<usize> {
         match (self.outer, &self.step) {
@@ -368,7 +368,7 @@ impl Place<'_> {
     }
 }
 
-impl std::fmt::Display for Place<'_> {
+impl std::fmt::Display for ValuePath<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         if let Some(outer) = self.outer {
             write!(f, "{outer}")?;
@@ -380,7 +380,7 @@ impl std::fmt::Display for Place<'_> {
     }
 }
 
-impl Reader<'_> {
+impl DataReader<'_> {
     fn mismatch(&self, found: impl Into<String>) -> Problem {
         messages::mismatch(self.name, self.expected, &self.found(found))
     }
@@ -388,27 +388,27 @@ impl Reader<'_> {
     /// Describes a value with its position.
     fn found(&self, found: impl Into<String>) -> String {
         let found = found.into();
-        match self.place {
-            Some(place) => {
-                let line = self.lines.and_then(|lines| Some((place.row()?, lines)));
+        match self.path {
+            Some(path) => {
+                let line = self.lines.and_then(|lines| Some((path.row()?, lines)));
                 let line = line.and_then(|(row, lines)| Some((lines.of.get(row)?, &lines.origin)));
                 let line = line.map(|(line, origin)| format!(", line {line} of {origin}"));
-                format!("{found} at `{}{place}`{}", self.name, line.unwrap_or_default())
+                format!("{found} at `{}{path}`{}", self.name, line.unwrap_or_default())
             }
             None => found,
         }
     }
 
     /// Reads a nested value.
-    fn inside<R>(&self, step: At, read: impl FnOnce(&Reader) -> R) -> R {
-        read(&Reader { place: Some(&Place { outer: self.place, step }), ..*self })
+    fn inside<R>(&self, step: At, read: impl FnOnce(&DataReader) -> R) -> R {
+        read(&DataReader { path: Some(&ValuePath { outer: self.path, step }), ..*self })
     }
 
     /// Reads the elements of a list.
     fn each<T, R>(
         &self,
         items: impl IntoIterator<Item = T>,
-        mut read: impl FnMut(&Reader, T) -> Result<R, Problem>,
+        mut read: impl FnMut(&DataReader, T) -> Result<R, Problem>,
     ) -> Result<Vec<R>, Problem> {
         let items = items.into_iter().enumerate();
         items.map(|(k, item)| self.inside(At::Index(k), |inner| read(inner, item))).collect()
@@ -418,7 +418,7 @@ impl Reader<'_> {
     fn fraction(&self, values: &[f64], column: Option<&str>) -> Option<Problem> {
         let is_one = |x: &f64| json::int(&Value::from(*x)).is_some();
         let row = values.iter().position(|x| !is_one(x))?;
-        let told = |inner: &Reader| {
+        let told = |inner: &DataReader| {
             let found = inner.found(values[row].to_string());
             messages::not_integral(self.name, self.expected, &found)
         };
@@ -541,11 +541,11 @@ impl Reader<'_> {
     /// The problem of a list with the wrong depth. Describes the outermost list, not the place
     /// `depth` levels inside.
     fn misshapen(&self, depth: usize, whole: &Value) -> Problem {
-        let mut place = self.place;
+        let mut path = self.path;
         for _ in 0..depth {
-            place = place.and_then(|place| place.outer);
+            path = path.and_then(|path| path.outer);
         }
-        Reader { place, ..*self }.mismatch(json::describe(whole))
+        DataReader { path, ..*self }.mismatch(json::describe(whole))
     }
 
     fn record(&self, types: &[(Rc<str>, SizedTy)], value: &Value) -> Result<Data, Problem> {

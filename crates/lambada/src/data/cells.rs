@@ -40,7 +40,7 @@ impl Room {
 
 /// One value.
 #[derive(Clone, Copy)]
-pub enum Value<'a> {
+pub enum CellValue<'a> {
     Truth(bool),
     Integer(i64),
     Natural(u64),
@@ -48,11 +48,11 @@ pub enum Value<'a> {
     Word(&'a str),
 }
 
-impl Value<'_> {
+impl CellValue<'_> {
     /// Bytes of the value in a table.
     pub fn size(self) -> u64 {
         match self {
-            Value::Word(word) => (size_of::<String>() + word.len()) as u64,
+            CellValue::Word(word) => (size_of::<String>() + word.len()) as u64,
             _ => NUMBER, // truth values also count as numbers
         }
     }
@@ -112,13 +112,13 @@ impl Cells {
     }
 
     /// Appends a value, which must be of the column's type.
-    pub fn push(&mut self, value: Value) -> Result<(), Wrong> {
+    pub fn push(&mut self, value: CellValue) -> Result<(), Wrong> {
         match (&mut self.values, value) {
-            (Values::Truths(v), Value::Truth(truth)) => v.push(truth),
-            (Values::Integers(v), Value::Integer(n)) => v.push(n),
-            (Values::Naturals(v), Value::Natural(n)) => v.push(n),
-            (Values::Reals(v), Value::Real(x)) => v.push(x),
-            (Values::Words(v), Value::Word(word)) => v.push(word.to_string()),
+            (Values::Truths(v), CellValue::Truth(truth)) => v.push(truth),
+            (Values::Integers(v), CellValue::Integer(n)) => v.push(n),
+            (Values::Naturals(v), CellValue::Natural(n)) => v.push(n),
+            (Values::Reals(v), CellValue::Real(x)) => v.push(x),
+            (Values::Words(v), CellValue::Word(word)) => v.push(word.to_string()),
             (_, _) => {
                 return Err(Wrong::Broken("a value of another type than its column's".into()));
             }

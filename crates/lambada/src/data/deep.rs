@@ -9,7 +9,7 @@ enum Open {
     Object(Map<String, Value>, String),
 }
 
-struct Reader<'t> {
+struct JsonReader<'t> {
     text: &'t str,
     at: usize,
     open: Vec<Open>,
@@ -17,7 +17,7 @@ struct Reader<'t> {
 
 /// Parses a text, or returns an error message with its position.
 pub(super) fn read(text: &str) -> Result<Value, String> {
-    let mut reader = Reader { text, at: 0, open: Vec::new() };
+    let mut reader = JsonReader { text, at: 0, open: Vec::new() };
     loop {
         let Some(value) = reader.begin()? else { continue };
         if let Some(value) = reader.end(value)? {
@@ -26,7 +26,7 @@ pub(super) fn read(text: &str) -> Result<Value, String> {
     }
 }
 
-impl Reader<'_> {
+impl JsonReader<'_> {
     fn next(&mut self) -> Option<u8> {
         let rest = &self.text[self.at..];
         self.at += rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len();

@@ -13,7 +13,7 @@ use std::io::{Read, Seek, SeekFrom};
 use lambada_prim::Memory;
 
 use self::array::{Array, Arrays};
-use self::column::{Place, Reading};
+use self::column::{ReadContext, Reading};
 use self::field::{Field, length};
 use self::flat::slots::{batch, dictionary, footer, message, schema};
 use self::flat::{BATCH, DICTIONARY, SCHEMA, Table as Flat};
@@ -64,7 +64,7 @@ impl Messages {
         let bytes = self.bytes(start, end - start)?;
         let all = Flat::root(&bytes)?;
         let Some(schema) = all.table(footer::SCHEMA)? else { return broken("no schema") };
-        let mut reader = Reader::new(schema, all.short(footer::VERSION)?, memory)?;
+        let mut reader = MessageReader::new(schema, all.short(footer::VERSION)?, memory)?;
         for blocks in [footer::DICTIONARIES, footer::BATCHES] {
             for block in all.vector(blocks)? {
                 self.of_block(block, &mut reader)?;
@@ -74,7 +74,7 @@ impl Messages {
     }
 
     /// Reads the message of a block: position, length, four bytes of padding, length of the body.
-    fn of_block(&mut self, block: &[u8; 24], reader: &mut Reader) -> Result<(), Wrong> {
+    fn of_block(&mut self, block: &[u8; 24], reader: &mut MessageReader) -> Result<(), Wrong> {
         let (start, rest) = block.split_at(8);
         let (stated, body) = rest.split_at(8);
         let start = length(i64::from_le_bytes(start.try_into()?))?;
@@ -99,7 +99,7 @@ impl Messages {
         else {
             return broken("no schema");
         };
-        let mut reader = Reader::new(schema, first.short(message::VERSION)?, memory)?;
+        let mut reader = MessageReader::new(schema, first.short(message::VERSION)?, memory)?;
         while let Some((metadata, body)) = self.next_of_stream(&mut at)? {
             reader.message(Flat::root(&metadata)?, &body)?;
         }
@@ -141,7 +141,7 @@ impl Messages {
     }
 }
 /// Collects the messages after the schema.
-struct Reader {
+struct MessageReader {
     fields: Vec<Field>,
     columns: Vec<Reading>,
     /// The values of each dictionary, possibly in several parts.
@@ -153,14 +153,14 @@ struct Reader {
     room: Room,
 }
 
-impl Reader {
-    fn new(columns: Flat, version: i16, memory: Memory) -> Result<Reader, Wrong> {
+impl MessageReader {
+    fn new(columns: Flat, version: i16, memory: Memory) -> Result<MessageReader, Wrong> {
         if columns.short(schema::ENDIANNESS)? != 0 {
             return broken("numbers with their highest byte first are not supported");
         }
         let fields = columns.tables(schema::FIELDS)?;
         let fields = Field::all(fields, version, 0, &mut Room::of(memory))?;
-        Ok(Reader {
+        Ok(MessageReader {
             columns: fields.iter().map(Reading::of).collect(),
             fields,
             dictionaries: BTreeMap::new(),
@@ -197,8 +197,9 @@ impl Reader {
                 if array.length != rows {
                     return broken("columns of different lengths");
                 }
-                let mut place = Place { dictionaries: &self.dictionaries, room: &mut self.room };
-                column.add(&mut place, &array, 0..rows, 0)?;
+                let mut context =
+                    ReadContext { dictionaries: &self.dictionaries, room: &mut self.room };
+                column.add(&mut context, &array, 0..rows, 0)?;
             }
             self.rows = self.rows.saturating_add(rows);
         }

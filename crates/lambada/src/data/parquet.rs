@@ -15,7 +15,7 @@ use ::parquet::file::serialized_reader::SerializedPageReader;
 use ::parquet::schema::types::Type;
 use lambada_prim::Memory;
 
-use super::cells::{Cells, NUMBER, Room, Value, Wrong, half};
+use super::cells::{CellValue, Cells, NUMBER, Room, Wrong, half};
 use super::table::{Column, Table};
 
 mod write;
@@ -31,7 +31,7 @@ pub fn read(file: File, memory: Memory) -> Result<Table, Wrong> {
     let schema = metadata.file_metadata().schema_descr().root_schema();
     let rows = usize::try_from(metadata.file_metadata().num_rows())?;
     let mut reader =
-        Reader { file: Arc::new(file), metadata: &metadata, rows, room: Room::of(memory) };
+        ParquetReader { file: Arc::new(file), metadata: &metadata, rows, room: Room::of(memory) };
     let mut columns = Vec::new();
     let mut leaf = 0;
     for field in schema.get_fields() {
@@ -49,21 +49,21 @@ fn leaves(field: &Type) -> usize {
     }
 }
 
-struct Reader<'a> {
+struct ParquetReader<'a> {
     file: Arc<File>,
     metadata: &'a ParquetMetaData,
     rows: usize,
     room: Room,
 }
 
-impl Reader<'_> {
+impl ParquetReader<'_> {
     /// Reads a field whose first Parquet column is `leaf`.
     fn column(&mut self, field: &Type, leaf: usize) -> Result<Column, Wrong> {
         let mut lists = Vec::new();
         let Some(element) = element(field, &mut lists) else {
             return Ok(Column::Foreign("structures".into()));
         };
-        let kind = match Kind::of(element) {
+        let kind = match ColumnKind::of(element) {
             Ok(kind) => kind,
             Err(what) => return Ok(Column::Foreign(what.into())),
         };
@@ -83,7 +83,7 @@ impl Reader<'_> {
         &mut self,
         group: usize,
         leaf: usize,
-        kind: Kind,
+        kind: ColumnKind,
         column: &mut Places,
     ) -> Result<(), Wrong> {
         let group = self.metadata.row_group(group);
@@ -93,7 +93,7 @@ impl Reader<'_> {
         let (full, room) = (chunk.column_descr().max_def_level(), &mut self.room);
         match get_column_reader(chunk.column_descr_ptr(), Box::new(pages)) {
             ColumnReader::BoolColumnReader(reader) => {
-                column.read(reader, full, room, |truth| Ok(Value::Truth(*truth)))
+                column.read(reader, full, room, |truth| Ok(CellValue::Truth(*truth)))
             }
             ColumnReader::Int32ColumnReader(reader) => {
                 column.read(reader, full, room, |n| Ok(kind.small_integer(*n)))
@@ -102,10 +102,10 @@ impl Reader<'_> {
                 column.read(reader, full, room, |n| Ok(kind.integer(*n)))
             }
             ColumnReader::FloatColumnReader(reader) => {
-                column.read(reader, full, room, |x| Ok(Value::Real(f64::from(*x))))
+                column.read(reader, full, room, |x| Ok(CellValue::Real(f64::from(*x))))
             }
             ColumnReader::DoubleColumnReader(reader) => {
-                column.read(reader, full, room, |x| Ok(Value::Real(*x)))
+                column.read(reader, full, room, |x| Ok(CellValue::Real(*x)))
             }
             ColumnReader::ByteArrayColumnReader(reader) => {
                 column.read(reader, full, room, |bytes| kind.of_bytes(bytes.data()))
@@ -160,7 +160,7 @@ fn element<'a>(mut ty: &'a Type, lists: &mut Vec<i16>) -> Option<&'a Type> {
 
 /// Interpretation of the bits of a value.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum ColumnKind {
     Truth,
     Integer,
     Natural,
@@ -173,13 +173,13 @@ enum Kind {
     Nothing,
 }
 
-impl Kind {
+impl ColumnKind {
     /// The kind of a column's values, or a description of an unsupported type.
-    fn of(ty: &Type) -> Result<Kind, &'static str> {
+    fn of(ty: &Type) -> Result<ColumnKind, &'static str> {
         let info = ty.get_basic_info();
         let converted = info.converted_type();
         match (info.logical_type_ref(), converted) {
-            (Some(LogicalType::Unknown), _) => return Ok(Kind::Nothing),
+            (Some(LogicalType::Unknown), _) => return Ok(ColumnKind::Nothing),
             (Some(LogicalType::Decimal(decimal)), _) => {
                 return decimal_kind(decimal.scale, decimal.precision);
             }
@@ -198,8 +198,8 @@ impl Kind {
             (_, _) => {} // numbers, text and bytes
         }
         match ty.get_physical_type() {
-            Physical::BOOLEAN => Ok(Kind::Truth),
-            Physical::FLOAT | Physical::DOUBLE => Ok(Kind::Real),
+            Physical::BOOLEAN => Ok(ColumnKind::Truth),
+            Physical::FLOAT | Physical::DOUBLE => Ok(ColumnKind::Real),
             Physical::INT32 | Physical::INT64 => {
                 let natural = match info.logical_type_ref() {
                     Some(LogicalType::Integer(integer)) => !integer.is_signed,
@@ -211,18 +211,18 @@ impl Kind {
                             | ConvertedType::UINT_64
                     ),
                 };
-                Ok(if natural { Kind::Natural } else { Kind::Integer })
+                Ok(if natural { ColumnKind::Natural } else { ColumnKind::Integer })
             }
             Physical::INT96 => Err("points in time"),
             Physical::BYTE_ARRAY => match (info.logical_type_ref(), converted) {
                 (Some(LogicalType::String | LogicalType::Json | LogicalType::Enum), _)
                 | (None, ConvertedType::UTF8 | ConvertedType::JSON | ConvertedType::ENUM) => {
-                    Ok(Kind::Word)
+                    Ok(ColumnKind::Word)
                 }
                 (_, _) => Err("bytes"),
             },
             Physical::FIXED_LEN_BYTE_ARRAY => match info.logical_type_ref() {
-                Some(LogicalType::Float16) => Ok(Kind::Half),
+                Some(LogicalType::Float16) => Ok(ColumnKind::Half),
                 _ => Err("bytes"), // UUIDs, spans of time and others
             },
         }
@@ -230,39 +230,41 @@ impl Kind {
 
     fn cells(self) -> Cells {
         match self {
-            Kind::Truth => Cells::truths(),
-            Kind::Integer => Cells::integers(),
-            Kind::Natural => Cells::naturals(),
-            Kind::Real | Kind::Half | Kind::Decimal(_) | Kind::Nothing => Cells::reals(),
-            Kind::Word => Cells::words(),
+            ColumnKind::Truth => Cells::truths(),
+            ColumnKind::Integer => Cells::integers(),
+            ColumnKind::Natural => Cells::naturals(),
+            ColumnKind::Real | ColumnKind::Half | ColumnKind::Decimal(_) | ColumnKind::Nothing => {
+                Cells::reals()
+            }
+            ColumnKind::Word => Cells::words(),
         }
     }
 
-    fn small_integer<'a>(self, n: i32) -> Value<'a> {
-        let natural = self == Kind::Natural;
+    fn small_integer<'a>(self, n: i32) -> CellValue<'a> {
+        let natural = self == ColumnKind::Natural;
         self.integer(if natural { i64::from(n as u32) } else { i64::from(n) })
     }
 
-    fn integer<'a>(self, n: i64) -> Value<'a> {
+    fn integer<'a>(self, n: i64) -> CellValue<'a> {
         match self {
-            Kind::Natural => Value::Natural(n as u64),
-            Kind::Decimal(unit) => Value::Real(n as f64 / unit),
-            _ => Value::Integer(n), // no other kind interprets integers
+            ColumnKind::Natural => CellValue::Natural(n as u64),
+            ColumnKind::Decimal(unit) => CellValue::Real(n as f64 / unit),
+            _ => CellValue::Integer(n), // no other kind interprets integers
         }
     }
 
-    fn of_bytes(self, bytes: &[u8]) -> Result<Value<'_>, Wrong> {
+    fn of_bytes(self, bytes: &[u8]) -> Result<CellValue<'_>, Wrong> {
         match self {
-            Kind::Decimal(unit) => Ok(Value::Real(big_endian(bytes)? as f64 / unit)),
-            Kind::Half => Ok(Value::Real(half(u16::from_le_bytes(bytes.try_into()?)))),
-            _ => Ok(Value::Word(std::str::from_utf8(bytes)?)), // no other kind has bytes
+            ColumnKind::Decimal(unit) => Ok(CellValue::Real(big_endian(bytes)? as f64 / unit)),
+            ColumnKind::Half => Ok(CellValue::Real(half(u16::from_le_bytes(bytes.try_into()?)))),
+            _ => Ok(CellValue::Word(std::str::from_utf8(bytes)?)), // no other kind has bytes
         }
     }
 }
 
-fn decimal_kind(scale: i32, precision: i32) -> Result<Kind, &'static str> {
+fn decimal_kind(scale: i32, precision: i32) -> Result<ColumnKind, &'static str> {
     match precision {
-        ..=38 => Ok(Kind::Decimal(10f64.powi(scale))),
+        ..=38 => Ok(ColumnKind::Decimal(10f64.powi(scale))),
         _ => Err("decimal numbers of more than 38 digits"),
     }
 }
@@ -318,7 +320,7 @@ impl Places {
         mut reader: ColumnReaderImpl<T>,
         full: i16,
         room: &mut Room,
-        value: impl for<'v> Fn(&'v T::T) -> Result<Value<'v>, Wrong>,
+        value: impl for<'v> Fn(&'v T::T) -> Result<CellValue<'v>, Wrong>,
     ) -> Result<(), Wrong> {
         let (mut definitions, mut repetitions, mut values) = (Vec::new(), Vec::new(), Vec::new());
         loop {

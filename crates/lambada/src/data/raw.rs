@@ -32,7 +32,7 @@ pub enum Raw {
 /// Values by parameter name, with their origins.
 #[derive(Clone, Debug, Default)]
 pub struct Inputs {
-    pub(crate) entries: Vec<Entry>,
+    pub(crate) entries: Vec<InputEntry>,
     /// Memory limit for arrays from files, if set.
     limit: Option<Memory>,
     /// Description of the data read from standard input, which can be read only once.
@@ -40,7 +40,7 @@ pub struct Inputs {
 }
 
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct InputEntry {
     /// Parameter name; `None` for the next parameter in order.
     pub name: Option<String>,
     pub value: Raw,
@@ -106,14 +106,21 @@ impl Inputs {
     }
 
     fn push(&mut self, name: Option<String>, value: Raw, origin: String, shared: bool) {
-        self.entries.push(Entry { name, value, origin, shared, file: None, lines: None });
+        self.entries.push(InputEntry { name, value, origin, shared, file: None, lines: None });
     }
 
     /// Adds the whole of a file under its base name.
     fn push_file(&mut self, path: &Path, value: Raw, origin: String, shared: bool) {
         let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
         let file = Some(path.to_path_buf());
-        self.entries.push(Entry { name: Some(name), value, origin, shared, file, lines: None });
+        self.entries.push(InputEntry {
+            name: Some(name),
+            value,
+            origin,
+            shared,
+            file,
+            lines: None,
+        });
     }
 
     /// Names and origins of the named values, without members of shared files.
@@ -188,7 +195,7 @@ impl Inputs {
         let named = table.columns.iter().filter(|_| table.head);
         for (column, cells) in named {
             let (name, origin, lines) = (column.clone(), origin.to_string(), table.lines.clone());
-            let entry = Entry {
+            let entry = InputEntry {
                 name: Some(name),
                 value: raw(cells),
                 origin,
@@ -261,7 +268,7 @@ impl Inputs {
     }
 }
 
-impl Entry {
+impl InputEntry {
     /// The value, and the line numbers of its elements.
     pub(super) fn place(&self) -> (&Raw, Option<&Lines>) {
         let lines = match &self.value {

@@ -38,18 +38,18 @@ const PREPARE: &str = "prepare";
 pub(super) struct Module {
     name: String,
     functions: HashMap<&'static str, Function>,
-    prepare: Option<Entry>,
+    prepare: Option<CompiledDefinition>,
     /// Renders failures with their source positions.
     session: Session,
 }
 
 struct Function {
-    entry: Entry,
-    output: Option<Entry>,
+    entry: CompiledDefinition,
+    output: Option<CompiledDefinition>,
 }
 
 /// A compiled definition.
-struct Entry {
+struct CompiledDefinition {
     program: Program,
     params: Vec<(Rc<str>, SizedTy)>,
     executable: Executable,
@@ -71,14 +71,14 @@ impl Module {
         let (_, names) = eval.ok_or_else(|| vec![messages::no_such_eval(name, &evals)])?;
         let unit = session.load(&folder.join(name).with_extension("lam"))?;
         let function = |name: &'static str| {
-            let entry = Entry::compile(&unit, name)?;
-            let output = Entry::find(&unit, &format!("{name}_output"))?;
+            let entry = CompiledDefinition::compile(&unit, name)?;
+            let output = CompiledDefinition::find(&unit, &format!("{name}_output"))?;
             Ok::<_, Vec<Problem>>((name, Function { entry, output }))
         };
         Ok(Module {
             name: name.to_string(),
             functions: names.iter().map(|name| function(name)).collect::<Result<_, _>>()?,
-            prepare: Entry::find(&unit, PREPARE)?,
+            prepare: CompiledDefinition::find(&unit, PREPARE)?,
             session: session.clone(),
         })
     }
@@ -117,18 +117,18 @@ impl Module {
     }
 }
 
-impl Entry {
-    fn compile(unit: &Unit, name: &str) -> Result<Entry, Vec<Problem>> {
+impl CompiledDefinition {
+    fn compile(unit: &Unit, name: &str) -> Result<CompiledDefinition, Vec<Problem>> {
         let call = unit.call(name, Operator::Value, None)?;
         let params = call.signature().params.clone();
         let executable = Executable::with(call.program.clone(), call.entry, &unit.options)?;
-        Ok(Entry { program: call.program, params, executable })
+        Ok(CompiledDefinition { program: call.program, params, executable })
     }
 
     /// An optional definition.
-    fn find(unit: &Unit, name: &str) -> Result<Option<Entry>, Vec<Problem>> {
+    fn find(unit: &Unit, name: &str) -> Result<Option<CompiledDefinition>, Vec<Problem>> {
         let defined = unit.definitions().iter().any(|def| &*def.name == name);
-        defined.then(|| Entry::compile(unit, name)).transpose()
+        defined.then(|| CompiledDefinition::compile(unit, name)).transpose()
     }
 
     /// Selects the arguments from a record.

@@ -3,7 +3,10 @@
 use lambada_prim::ScalarTy;
 
 use super::{Checked, Checker, Origin, ensure, same};
-use crate::{Arg, Buf, Field, FieldId, FnId, Given, Library, NodeId, Operand, Param, Part, Return};
+use crate::{
+    Arg, Buf, Field, FieldId, FieldValue, FnId, Library, NodeId, Operand, Param, ResultTarget,
+    Return,
+};
 
 /// Checks the functions of a library: they have no libraries and no sizes of their own.
 pub(super) fn check(library: &Library) -> Checked {
@@ -38,15 +41,15 @@ impl Checker<'_> {
         fields.map(Vec::as_slice).ok_or_else(|| "there is no such constructor".to_string())
     }
 
-    pub(super) fn node(&self, node: NodeId, tag: u32, parts: &[Part]) -> Checked {
+    pub(super) fn node(&self, node: NodeId, tag: u32, parts: &[FieldValue]) -> Checked {
         let fields = self.fields(node, tag)?;
         ensure(fields.len() == parts.len(), || {
             format!("{} fields instead of {}", parts.len(), fields.len())
         })?;
         for (part, field) in parts.iter().zip(fields) {
             let (elem, array) = match part {
-                Part::Scalar(value) => (self.single(*value)?, false),
-                Part::Array(buf, len) => {
+                FieldValue::Scalar(value) => (self.single(*value)?, false),
+                FieldValue::Array(buf, len) => {
                     self.int(*len)?;
                     (self.buf(*buf)?, true)
                 }
@@ -66,7 +69,7 @@ impl Checker<'_> {
         same(field.elem, self.bind_buf(buf, origin)?)
     }
 
-    pub(super) fn call(&self, FnId(id): FnId, args: &[Arg], results: &[Given]) -> Checked {
+    pub(super) fn call(&self, FnId(id): FnId, args: &[Arg], results: &[ResultTarget]) -> Checked {
         let function = self.library.functions.get(id as usize);
         let function = function.ok_or_else(|| format!("there is no function {id}"))?;
         ensure(function.params.len() == args.len(), || {
@@ -98,21 +101,22 @@ impl Checker<'_> {
         })
     }
 
-    fn given(&self, given: Given, result: &Return, elem: ScalarTy) -> Checked {
+    fn given(&self, given: ResultTarget, result: &Return, elem: ScalarTy) -> Checked {
         match (given, result) {
-            (Given::Cell(cell), Return::Scalar(_)) => {
+            (ResultTarget::Cell(cell), Return::Scalar(_)) => {
                 let ty = self.cell(cell)?;
                 ensure(ty.lanes == 1, || "a cell of several lanes".to_string())?;
                 same(ty.elem, elem)
             }
-            (Given::Buffer(buf), Return::Buffer(..)) => {
+            (ResultTarget::Buffer(buf), Return::Buffer(..)) => {
                 same(self.buf(buf)?, elem)?;
                 let here = *self.arenas.last().expect("there is an arena");
                 ensure(self.origins[buf.0 as usize] == Origin::Alloc(here), || {
                     "a result goes to a name made by `alloc` in the same scope".to_string()
                 })
             }
-            (Given::Cell(_), Return::Buffer(..)) | (Given::Buffer(_), Return::Scalar(_)) => {
+            (ResultTarget::Cell(_), Return::Buffer(..))
+            | (ResultTarget::Buffer(_), Return::Scalar(_)) => {
                 Err("a scalar and a buffer".to_string())
             }
         }

@@ -8,8 +8,8 @@ use super::compile::{Code, Compiler};
 use super::counts::Meter;
 use super::items::{Call, Frame, Passed, Taken};
 use super::machine::Machine;
-use super::{Output, Range, Slot};
-use crate::{Arg, FnId, Given};
+use super::{Range, ResultSource, Slot};
+use crate::{Arg, FnId, ResultTarget};
 
 /// The bytes of an allocation besides its content.
 const ALLOCATION: usize = 16;
@@ -21,14 +21,20 @@ fn bytes(slots: &[u64], ranges: &[Range]) -> u64 {
 }
 
 impl Compiler<'_> {
-    pub(super) fn call(&mut self, function: FnId, args: &[Arg], results: &[Given], site: u32) {
+    pub(super) fn call(
+        &mut self,
+        function: FnId,
+        args: &[Arg],
+        results: &[ResultTarget],
+        site: u32,
+    ) {
         let passed = |compiler: &mut Self, arg: &Arg| match arg {
             Arg::Scalar(value) => Passed::Slot(compiler.slot(*value)),
             Arg::Buffer(buf) => Passed::Buffer(buf.0),
         };
-        let taken = |given: &Given| match given {
-            Given::Cell(cell) => Taken::Slot(self.cells[cell.0 as usize]),
-            Given::Buffer(buf) => Taken::Buffer(buf.0),
+        let taken = |given: &ResultTarget| match given {
+            ResultTarget::Cell(cell) => Taken::Slot(self.cells[cell.0 as usize]),
+            ResultTarget::Buffer(buf) => Taken::Buffer(buf.0),
         };
         let results = results.iter().map(taken).collect();
         let args = args.iter().map(|arg| passed(self, arg)).collect();
@@ -86,16 +92,17 @@ impl<'a, M: Meter> Machine<'a, M> {
         self.kept -= bytes(&slots, &ranges);
         for (taken, result) in frame.call.results.iter().zip(&self.body.results) {
             match (*taken, result) {
-                (Taken::Slot(to), Output::Scalar(_, from)) => {
+                (Taken::Slot(to), ResultSource::Scalar(_, from)) => {
                     slots[to as usize] = self.slots[*from as usize];
                 }
-                (Taken::Buffer(to), Output::Buffer(_, from, dims)) => {
+                (Taken::Buffer(to), ResultSource::Buffer(_, from, dims)) => {
                     let dims: Vec<i64> = dims.iter().map(|slot| self.int(*slot)).collect();
                     let (_, len) = super::sizes(&self.body.name, &dims)?;
                     let low = self.place(*from, 0, len as i64)?;
                     ranges[to as usize] = Range { low, high: low + len, origin: low as i64 };
                 }
-                (Taken::Slot(_), Output::Buffer(..)) | (Taken::Buffer(_), Output::Scalar(..)) => {
+                (Taken::Slot(_), ResultSource::Buffer(..))
+                | (Taken::Buffer(_), ResultSource::Scalar(..)) => {
                     unreachable!("the checker has compared results")
                 }
             }

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use lambada_prim::{Prim, Scalar, ScalarTy, Tensor};
 
 use super::items::Kernel;
-use super::{Body, Output, Program, Range, Region, Slot, Translate};
+use super::{Body, Program, Range, Region, ResultSource, Slot, Translate};
 use super::{lanes, slots};
 use crate::{
     Function, Library, Nest, Op, Operand, Param, Reg, Release, Return, Step, Stmt, Ty, visit,
@@ -569,15 +569,15 @@ impl<'a> Compiler<'a> {
         })
     }
 
-    fn result(&mut self, result: &Return) -> Output {
+    fn result(&mut self, result: &Return) -> ResultSource {
         match result {
             Return::Scalar(value) => {
                 let arg = self.arg(*value);
-                Output::Scalar(arg.elem, arg.slot)
+                ResultSource::Scalar(arg.elem, arg.slot)
             }
             Return::Buffer(buf, dims) => {
                 let dims = dims.iter().map(|dim| self.slot(*dim)).collect();
-                Output::Buffer(self.function.bufs[buf.0 as usize].0, buf.0, dims)
+                ResultSource::Buffer(self.function.bufs[buf.0 as usize].0, buf.0, dims)
             }
         }
     }

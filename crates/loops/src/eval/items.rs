@@ -68,7 +68,7 @@ pub(super) enum Source {
 
 /// A field of a node.
 #[derive(Debug)]
-pub(super) struct Place {
+pub(super) struct NodeField {
     pub(super) first: u64,
     /// Its distance in words from the first one.
     pub(super) at: usize,

@@ -12,8 +12,8 @@ use super::counts::Meter;
 use super::items::Frame;
 use super::lanes::{self, Loops, Words};
 use super::{
-    Body, CANCELLED, EXHAUSTED, Fuel, Outcome, Output, Program, Range, Room, Seen, Slot, State,
-    Stop, internal,
+    Body, CANCELLED, EXHAUSTED, Fuel, Outcome, Program, Range, ResultSource, Room, Seen, Slot,
+    State, Stop, internal,
 };
 
 /// The cost of an iteration, or of a call, in instructions of machine code.
@@ -562,10 +562,10 @@ impl<'a, M: Meter> Machine<'a, M> {
         Failure { span: site.span, message: site.describe(values) }
     }
 
-    fn result(&self, result: &Output) -> Result<Tensor, Failure> {
+    fn result(&self, result: &ResultSource) -> Result<Tensor, Failure> {
         match result {
-            Output::Scalar(elem, slot) => Ok(Tensor::scalar(scalar(*elem, self.get(*slot)))),
-            Output::Buffer(elem, buf, dims) => {
+            ResultSource::Scalar(elem, slot) => Ok(Tensor::scalar(scalar(*elem, self.get(*slot)))),
+            ResultSource::Buffer(elem, buf, dims) => {
                 let dims: Vec<i64> = dims.iter().map(|slot| self.int(*slot)).collect();
                 let (dims, len) = super::sizes(&self.body.name, &dims)?;
                 let place = self.place(*buf, 0, len as i64)?;

@@ -84,11 +84,11 @@ struct Body {
     /// Operands of instructions that have many.
     args: Vec<compile::Arg>,
     /// The values that are shown, with their numbers.
-    inspections: Vec<(u32, Vec<Output>)>,
+    inspections: Vec<(u32, Vec<ResultSource>)>,
     kernels: Vec<items::Kernel>,
     calls: Vec<items::Call>,
     new_nodes: Vec<items::NewNode>,
-    fields: Vec<items::Place>,
+    fields: Vec<items::NodeField>,
     /// The initial values of the slots: the constants, and zeros elsewhere.
     slots: Vec<u64>,
     /// By buffer: the bytes of an element.
@@ -96,7 +96,7 @@ struct Body {
     /// By buffer: the place of a constant array.
     ranges: Vec<Range>,
     params: Vec<Slot>,
-    results: Vec<Output>,
+    results: Vec<ResultSource>,
     sites: Vec<Site>,
     origins: BTreeMap<Buf, Span>,
 }
@@ -132,7 +132,7 @@ enum Slot {
 
 /// The source of a result.
 #[derive(Clone, Debug)]
-enum Output {
+enum ResultSource {
     Scalar(ScalarTy, u32),
     Buffer(ScalarTy, u32, Vec<u32>),
 }

@@ -7,10 +7,10 @@ use lambada_source::Failure;
 use super::arena::WORD;
 use super::compile::{Code, Compiler};
 use super::counts::Meter;
-use super::items::{NewNode, Place, Source};
+use super::items::{NewNode, NodeField, Source};
 use super::machine::Machine;
 use super::{Range, internal};
-use crate::{Buf, FieldId, NodeId, Operand, Part, Reg};
+use crate::{Buf, FieldId, FieldValue, NodeId, Operand, Reg};
 
 /// The upper half of first words.
 const NODE: u64 = 0x6e6f_6465 << 32;
@@ -20,13 +20,20 @@ fn first_word(NodeId(node): NodeId, tag: u32) -> u64 {
 }
 
 impl Compiler<'_> {
-    pub(super) fn new_node(&mut self, reg: Reg, node: NodeId, tag: u32, parts: &[Part], site: u32) {
+    pub(super) fn new_node(
+        &mut self,
+        reg: Reg,
+        node: NodeId,
+        tag: u32,
+        parts: &[FieldValue],
+        site: u32,
+    ) {
         let mut fields = Vec::with_capacity(parts.len());
         for (part, field) in parts.iter().zip(0..) {
             let word = self.library.word(FieldId { node, tag, field });
             let from = match part {
-                Part::Scalar(value) => Source::Slot(self.slot(*value)),
-                Part::Array(buf, len) => Source::Buffer { buf: buf.0, len: self.slot(*len) },
+                FieldValue::Scalar(value) => Source::Slot(self.slot(*value)),
+                FieldValue::Array(buf, len) => Source::Buffer { buf: buf.0, len: self.slot(*len) },
             };
             fields.push((word, from));
         }
@@ -49,7 +56,7 @@ impl Compiler<'_> {
         let at = self.library.word(field);
         let array = self.library.field(field).array;
         let first = first_word(field.node, field.tag);
-        self.program.fields.push(Place { first, at, array });
+        self.program.fields.push(NodeField { first, at, array });
         self.program.fields.len() as u32 - 1
     }
 }
@@ -121,11 +128,11 @@ impl<M: Meter> Machine<'_, M> {
     }
 
     pub(super) fn field(&mut self, to: u32, of: u32, number: u32) -> Result<(), Failure> {
-        let place = &self.body.fields[number as usize];
+        let field = &self.body.fields[number as usize];
         let value = match self.get(of) {
             0 => 0,
-            handle if self.first_of(handle)? == place.first => {
-                self.memory[handle as usize - 1 + place.at]
+            handle if self.first_of(handle)? == field.first => {
+                self.memory[handle as usize - 1 + field.at]
             }
             _ => {
                 return Err(internal(format!(
@@ -148,16 +155,16 @@ impl<M: Meter> Machine<'_, M> {
         number: u32,
         sizes: std::ops::Range<usize>,
     ) -> Result<(), Failure> {
-        let place = &self.body.fields[number as usize];
+        let field = &self.body.fields[number as usize];
         let handle = self.get(of);
-        if handle == 0 || self.first_of(handle)? != place.first {
+        if handle == 0 || self.first_of(handle)? != field.first {
             self.alloc(buf, sizes.start, sizes.len())?;
             let Range { low, high, .. } = self.ranges[buf as usize];
             self.memory[low..high].fill(0);
             return Ok(());
         }
-        let at = handle as usize - 1 + place.at;
-        let (low, high) = if place.array {
+        let at = handle as usize - 1 + field.at;
+        let (low, high) = if field.array {
             (self.memory[at] as usize, self.memory[at + 1] as usize)
         } else {
             (at, at + 1)

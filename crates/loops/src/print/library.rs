@@ -3,7 +3,7 @@
 
 use super::Printer;
 use crate::names::Names;
-use crate::{Arg, Field, FieldId, FnId, Given, Library, NodeId, Part, Reg};
+use crate::{Arg, Field, FieldId, FieldValue, FnId, Library, NodeId, Reg, ResultTarget};
 
 /// The names of node types and functions.
 pub(super) struct Labels {
@@ -49,24 +49,35 @@ pub(super) fn types(library: &Library, labels: &Labels) -> String {
 }
 
 impl Printer<'_> {
-    pub(super) fn new_node(&self, reg: Reg, node: NodeId, tag: u32, fields: &[Part]) -> String {
-        let part = |part: &Part| match part {
-            Part::Scalar(value) => self.operand(*value),
-            Part::Array(buf, len) => format!("{}[{}]", self.buf(*buf), self.operand(*len)),
+    pub(super) fn new_node(
+        &self,
+        reg: Reg,
+        node: NodeId,
+        tag: u32,
+        fields: &[FieldValue],
+    ) -> String {
+        let part = |part: &FieldValue| match part {
+            FieldValue::Scalar(value) => self.operand(*value),
+            FieldValue::Array(buf, len) => format!("{}[{}]", self.buf(*buf), self.operand(*len)),
         };
         let parts: Vec<String> = fields.iter().map(part).collect();
         format!("{} = node {}({})", self.reg(reg), self.labels.node(node, tag), parts.join(", "))
     }
 
-    pub(super) fn call(&self, FnId(function): FnId, args: &[Arg], results: &[Given]) -> String {
+    pub(super) fn call(
+        &self,
+        FnId(function): FnId,
+        args: &[Arg],
+        results: &[ResultTarget],
+    ) -> String {
         let name = self.labels.functions.get(function as usize).map_or("?", String::as_str);
         let arg = |arg: &Arg| match arg {
             Arg::Scalar(value) => self.operand(*value),
             Arg::Buffer(buf) => self.buf(*buf),
         };
-        let given = |given: &Given| match given {
-            Given::Cell(cell) => self.cell(*cell),
-            Given::Buffer(buf) => self.buf(*buf),
+        let given = |given: &ResultTarget| match given {
+            ResultTarget::Cell(cell) => self.cell(*cell),
+            ResultTarget::Buffer(buf) => self.buf(*buf),
         };
         let args: Vec<String> = args.iter().map(arg).collect();
         let results: Vec<String> = results.iter().map(given).collect();

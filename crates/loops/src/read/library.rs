@@ -8,7 +8,8 @@ use lambada_source::{Site, Span};
 
 use super::{Name, Read, Reader};
 use crate::{
-    Arg, Field, FieldId, FnId, Function, Given, NodeId, NodeType, Op, Part, Step, Stmt, Ty,
+    Arg, Field, FieldId, FieldValue, FnId, Function, NodeId, NodeType, Op, ResultTarget, Step,
+    Stmt, Ty,
 };
 
 /// The functions of a library by name: calls of them may come before their texts.
@@ -132,15 +133,15 @@ impl Reader {
         Ok(Step::Node { reg, node, tag, fields, site }.into())
     }
 
-    fn part(&mut self) -> Read<Part> {
+    fn part(&mut self) -> Read<FieldValue> {
         if !self.is_mark(1, "[") {
-            return self.operand().map(Part::Scalar);
+            return self.operand().map(FieldValue::Scalar);
         }
         let buf = self.buf()?;
         self.expect("[")?;
         let len = self.operand()?;
         self.expect("]")?;
-        Ok(Part::Array(buf, len))
+        Ok(FieldValue::Array(buf, len))
     }
 
     /// `call f(x, xs) => c, ys`, after the first word.
@@ -166,11 +167,11 @@ impl Reader {
         self.operand().map(Arg::Scalar)
     }
 
-    fn given(&mut self) -> Read<Given> {
+    fn given(&mut self) -> Read<ResultTarget> {
         let name = self.word()?;
         match self.named(&name)? {
-            Name::Cell(cell) => Ok(Given::Cell(cell)),
-            Name::Buf(buf) => Ok(Given::Buffer(buf)),
+            Name::Cell(cell) => Ok(ResultTarget::Cell(cell)),
+            Name::Buf(buf) => Ok(ResultTarget::Buffer(buf)),
             Name::Reg(_) => Err(format!("`{name}` takes no result")),
         }
     }

@@ -3,7 +3,9 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use lambada_loops::{Arg, Buf, FieldId, FnId, Given, NodeId, Op, Operand, Param, Part, Reg, Step};
+use lambada_loops::{
+    Arg, Buf, FieldId, FieldValue, FnId, NodeId, Op, Operand, Param, Reg, ResultTarget, Step,
+};
 use lambada_prim::ScalarTy;
 use lambada_source::{Site, Span};
 
@@ -33,7 +35,7 @@ impl Code {
     pub(crate) fn node(
         &mut self,
         (node, tag): (NodeId, u32),
-        fields: Vec<Part>,
+        fields: Vec<FieldValue>,
         hint: Rc<str>,
         origin: Option<Span>,
     ) -> Operand {
@@ -79,7 +81,7 @@ impl Code {
         &mut self,
         function: FnId,
         args: Vec<Arg>,
-        results: Vec<Given>,
+        results: Vec<ResultTarget>,
         (message, origin, leaves): (String, Option<Span>, bool),
     ) {
         let site = self.blamed(origin, message);

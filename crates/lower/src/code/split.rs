@@ -18,7 +18,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_loops::{Binding, Mode, Nest, Op, Operand, Reg, Renaming, Step, Stmt, visit};
 use lambada_prim::{Prim, Scalar, ScalarTy};
 
-use super::{Code, Kind};
+use super::{BodyKind, Code};
 
 /// Maximal number of statements added to one loop by repeating them.
 const ROOM: usize = 128;
@@ -182,7 +182,7 @@ impl Code {
         let inner = Each { index: rest, start: Operand::int(0), end: divisor, mode, body: inner };
         // The loop over the remainders may become a copy, whose start is computed in the loop over
         // the quotients.
-        self.open(Kind::Loop);
+        self.open(BodyKind::Loop);
         around.into_iter().for_each(|stmt| self.push(stmt));
         let rests = self.split(inner, room);
         rests.into_iter().for_each(|stmt| self.push(stmt));

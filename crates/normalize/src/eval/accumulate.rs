@@ -11,7 +11,7 @@ use lambada_source::Span;
 use super::Evaluator;
 use crate::emit::Emit;
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, map_leaves, merge, zeros};
+use crate::merge::{LeafContext, Merge, map_leaves, merge, zeros};
 use crate::messages;
 use crate::sketch::is_number;
 use crate::val::{AccVal, Leaf, Val};
@@ -20,12 +20,12 @@ use crate::{Eval, ill_typed};
 /// `accumulate acc = init in body`, as the pair of the body's value and the final sum.
 pub(super) fn accumulate(of: &mut Evaluator, acc: &Var, init: &Term, body: &Term) -> Eval<Val> {
     let init = of.eval(init, None)?;
-    let structure = map_leaves(&mut of.emit, &init, &mut |emit, leaf, place| {
-        if !is_summed(place) {
+    let structure = map_leaves(&mut of.emit, &init, &mut |emit, leaf, context| {
+        if !is_summed(context) {
             return leaf.clone();
         }
-        let first = emit.stored(leaf, &place.extents);
-        let ty = Ty { elem: place.elem, dims: place.extents.clone() };
+        let first = emit.stored(leaf, &context.extents);
+        let ty = Ty { elem: context.elem, dims: context.extents.clone() };
         let acc = emit.accumulator(&acc.hint, ty, first);
         Leaf::stored(acc.into(), leaf.axes.len())
     })?;
@@ -35,12 +35,12 @@ pub(super) fn accumulate(of: &mut Evaluator, acc: &Var, init: &Term, body: &Term
         this.eval(body, None)
     })?;
     open.frozen.set(true);
-    let sum = map_leaves(&mut of.emit, &open.structure, &mut |emit, leaf, place| {
-        let Some(acc) = leaf.atom.as_var().filter(|_| is_summed(place)) else {
+    let sum = map_leaves(&mut of.emit, &open.structure, &mut |emit, leaf, context| {
+        let Some(acc) = leaf.atom.as_var().filter(|_| is_summed(context)) else {
             return leaf.clone();
         };
-        let (hint, dims) = (emit.names.hint(acc), place.extents.clone());
-        let atom = emit.bind(&hint, Ty { elem: place.elem, dims }, Op::Freeze(acc));
+        let (hint, dims) = (emit.names.hint(acc), context.extents.clone());
+        let atom = emit.bind(&hint, Ty { elem: context.elem, dims }, Op::Freeze(acc));
         Leaf { atom, ..leaf.clone() }
     })?;
     Ok(Val::tuple([value, sum]))
@@ -71,8 +71,8 @@ pub(super) fn add(
 }
 
 /// Whether the leaf has an accumulator: only numbers do.
-fn is_summed(place: &Place) -> bool {
-    !place.is_tag && !place.is_captured && is_number(place.elem)
+fn is_summed(context: &LeafContext) -> bool {
+    !context.is_tag && !context.is_captured && is_number(context.elem)
 }
 
 /// The addition to each accumulator.
@@ -88,15 +88,20 @@ impl Merge for Add {
         Ok(old)
     }
 
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+    fn leaf(
+        &mut self,
+        emit: &mut Emit,
+        parts: &[Option<&Leaf>],
+        context: &LeafContext,
+    ) -> Eval<Leaf> {
         let target = parts[0].ok_or_else(ill_typed)?;
-        let Some(acc) = target.atom.as_var().filter(|_| is_summed(place)) else {
+        let Some(acc) = target.atom.as_var().filter(|_| is_summed(context)) else {
             return Ok(target.clone());
         };
-        let mask = vec![true; place.extents.len()];
+        let mask = vec![true; context.extents.len()];
         let value = match parts[1] {
-            Some(leaf) => emit.broadcast(leaf, &mask, &place.extents),
-            None => zeros(emit, place.elem, &mask, &place.extents),
+            Some(leaf) => emit.broadcast(leaf, &mask, &context.extents),
+            None => zeros(emit, context.elem, &mask, &context.extents),
         };
         emit.push(Vec::new(), Op::Accumulate { acc, index: self.index.clone(), value });
         Ok(target.clone())

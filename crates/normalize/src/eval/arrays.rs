@@ -7,9 +7,9 @@ use lambada_prim::{ArrayPrim, Data, ReduceOp, Tensor};
 use lambada_source::Span;
 
 use super::{Evaluator, Hint, carried};
-use crate::emit::{Emit, Known};
+use crate::emit::{Emit, KnownContent};
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, joint_axes, map_leaves, merge};
+use crate::merge::{LeafContext, Merge, joint_axes, map_leaves, merge};
 use crate::val::{ArrayVal, Leaf, Val};
 use crate::{Eval, ill_typed};
 
@@ -81,9 +81,9 @@ pub(super) fn reduce(of: &mut Evaluator, op: ReduceOp, t: &Term, hint: Hint) -> 
     let array = array(of, t)?;
     let rows = Rows { op, extent: array.extent };
     of.named(hint, |this| {
-        map_leaves(&mut this.emit, &array.elem, &mut |emit, leaf, place| {
+        map_leaves(&mut this.emit, &array.elem, &mut |emit, leaf, context| {
             let mask = &leaf.axes[1..];
-            let ty = Ty { elem: place.elem, dims: Leaf::select(mask, &place.extents) };
+            let ty = Ty { elem: context.elem, dims: Leaf::select(mask, &context.extents) };
             let atom = match ty.dims.is_empty() {
                 true => rows.scalars(emit, leaf, ty),
                 false => rows.rows(emit, leaf, ty),
@@ -182,7 +182,12 @@ impl Merge for Items {
         Ok(size)
     }
 
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+    fn leaf(
+        &mut self,
+        emit: &mut Emit,
+        parts: &[Option<&Leaf>],
+        context: &LeafContext,
+    ) -> Eval<Leaf> {
         let first = parts[0];
         if parts.iter().all(|p| *p == first)
             && let Some(leaf) = first
@@ -195,15 +200,15 @@ impl Merge for Items {
         let atoms: Vec<Atom> = parts
             .iter()
             .enumerate()
-            .map(|(k, part)| emit.fit(*part, k, &mask, &[], place))
+            .map(|(k, part)| emit.fit(*part, k, &mask, &[], context))
             .collect();
         emit.hint = hint;
         let dims = std::iter::once(Atom::int(atoms.len() as i64))
-            .chain(Leaf::select(&mask, &place.extents))
+            .chain(Leaf::select(&mask, &context.extents))
             .collect();
-        let atom = items(emit, atoms, Ty { elem: place.elem, dims });
+        let atom = items(emit, atoms, Ty { elem: context.elem, dims });
         let axes = std::iter::once(true).chain(mask).collect();
-        Ok(Leaf { axes, ..Leaf::scalar(atom) }.of(place.elem))
+        Ok(Leaf { axes, ..Leaf::scalar(atom) }.of(context.elem))
     }
 }
 
@@ -213,7 +218,7 @@ fn items(emit: &mut Emit, atoms: Vec<Atom>, ty: Ty) -> Atom {
         return emit.constant(tensor);
     }
     let array = emit.bind("xs", ty, Op::Array(atoms.clone()));
-    emit.know(array, Known::Items(atoms));
+    emit.know(array, KnownContent::Items(atoms));
     array
 }
 
@@ -231,11 +236,12 @@ fn constant(emit: &Emit, atoms: &[Atom], ty: &Ty) -> Option<Tensor> {
                 tensor.data.set(at, value);
                 at += 1;
             }
-            (None, Some(Known::Constant(row))) if row.dims == tensor.dims[1..] => {
+            (None, Some(KnownContent::Constant(row))) if row.dims == tensor.dims[1..] => {
                 (0..row.data.len()).for_each(|k| tensor.data.set(at + k, row.data.get(k)));
                 at += row.data.len();
             }
-            (None, Some(Known::Items(_) | Known::Constant(_)) | None) => return None, // rows of other sizes fail at run time
+            // Rows of other sizes fail at run time.
+            (None, Some(KnownContent::Items(_) | KnownContent::Constant(_)) | None) => return None,
         }
     }
     Some(tensor)

@@ -7,7 +7,7 @@ use lambada_source::Span;
 use super::{Evaluator, Hint};
 use crate::emit::Emit;
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, merge};
+use crate::merge::{LeafContext, Merge, merge};
 use crate::val::{Leaf, Val};
 use crate::{Eval, ill_typed};
 
@@ -64,7 +64,12 @@ impl Merge for Cells {
         Ok(size)
     }
 
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+    fn leaf(
+        &mut self,
+        emit: &mut Emit,
+        parts: &[Option<&Leaf>],
+        context: &LeafContext,
+    ) -> Eval<Leaf> {
         let count = self.outer.len();
         if let (Some(old), Some(new)) = (parts[0], parts[1])
             && old.axes[..count].iter().all(|has| !has)
@@ -72,21 +77,21 @@ impl Merge for Cells {
         {
             return Ok(old.clone());
         }
-        let mut inner = vec![false; place.extents.len()];
+        let mut inner = vec![false; context.extents.len()];
         let masks = [parts[0].map(|old| &old.axes[count..]), parts[1].map(|new| &new.axes[..])];
         for mask in masks.into_iter().flatten() {
             inner.iter_mut().zip(mask).for_each(|(has, also)| *has |= also);
         }
         let axes: Vec<bool> = vec![true; count].into_iter().chain(inner.iter().copied()).collect();
-        let extents: Vec<Atom> = self.outer.iter().chain(&place.extents).copied().collect();
+        let extents: Vec<Atom> = self.outer.iter().chain(&context.extents).copied().collect();
         let hint = emit.hint.take();
-        let array = emit.fit(parts[0], 0, &axes, &self.outer, place);
-        let value = emit.fit(parts[1], 1, &inner, &[], place);
+        let array = emit.fit(parts[0], 0, &axes, &self.outer, context);
+        let value = emit.fit(parts[1], 1, &inner, &[], context);
         emit.hint = hint;
         let name = emit.hint_of(array);
-        let ty = Ty { elem: place.elem, dims: Leaf::select(&axes, &extents) };
+        let ty = Ty { elem: context.elem, dims: Leaf::select(&axes, &extents) };
         let array = array.as_var().ok_or_else(ill_typed)?;
         let atom = emit.bind(&name, ty, Op::Update { array, index: self.index.clone(), value });
-        Ok(Leaf { atom, prefix: Vec::new(), axes, node: place.elem.node() })
+        Ok(Leaf { atom, prefix: Vec::new(), axes, node: context.elem.node() })
     }
 }

@@ -9,7 +9,7 @@ use lambada_source::Span;
 use super::Evaluator;
 use crate::emit::Emit;
 use crate::guards::Guard;
-use crate::merge::{Merge, Place, map_leaves, merge};
+use crate::merge::{LeafContext, Merge, map_leaves, merge};
 use crate::messages;
 use crate::val::{Leaf, Val};
 use crate::{Eval, ill_typed};
@@ -21,10 +21,10 @@ pub(super) const ANOTHER_SIZE: &str =
 
 /// The value with stored real leaves.
 pub(super) fn with_stored_reals(of: &mut Evaluator, value: &Val) -> Eval<Val> {
-    map_leaves(&mut of.emit, value, &mut |emit, leaf, place| match is_active(place.elem) {
+    map_leaves(&mut of.emit, value, &mut |emit, leaf, context| match is_active(context.elem) {
         true => {
-            let atom = emit.stored(leaf, &place.extents);
-            Leaf::stored(atom, leaf.axes.len()).of(place.elem)
+            let atom = emit.stored(leaf, &context.extents);
+            Leaf::stored(atom, leaf.axes.len()).of(context.elem)
         }
         false => leaf.clone(),
     })
@@ -32,18 +32,18 @@ pub(super) fn with_stored_reals(of: &mut Evaluator, value: &Val) -> Eval<Val> {
 
 /// The sizes and constructors of a value, with zeros for all other leaves.
 pub(super) fn skeleton(of: &mut Evaluator, value: &Val) -> Eval<Val> {
-    without_numbers(of, value, &|place| place.is_tag)
+    without_numbers(of, value, &|context| context.is_tag)
 }
 
 /// The value with zeros for the leaves that `is_kept` rejects.
 pub(super) fn without_numbers(
     of: &mut Evaluator,
     value: &Val,
-    is_kept: &dyn Fn(&Place) -> bool,
+    is_kept: &dyn Fn(&LeafContext) -> bool,
 ) -> Eval<Val> {
-    map_leaves(&mut of.emit, value, &mut |_, leaf, place| match is_kept(place) {
+    map_leaves(&mut of.emit, value, &mut |_, leaf, context| match is_kept(context) {
         true => leaf.clone(),
-        false => Leaf::same(Atom::Lit(place.elem.zero()), leaf.axes.len()).of(place.elem),
+        false => Leaf::same(Atom::Lit(context.elem.zero()), leaf.axes.len()).of(context.elem),
     })
 }
 
@@ -125,16 +125,21 @@ impl Merge for Results {
         Ok(size)
     }
 
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+    fn leaf(
+        &mut self,
+        emit: &mut Emit,
+        parts: &[Option<&Leaf>],
+        context: &LeafContext,
+    ) -> Eval<Leaf> {
         let leaf = parts[0].ok_or_else(ill_typed)?;
-        if is_active(place.elem) {
-            let atom = emit.stored(leaf, &place.extents);
+        if is_active(context.elem) {
+            let atom = emit.stored(leaf, &context.extents);
             self.reals.push(self.atoms.len());
-            self.types.push(anf::Ty { elem: place.elem, ..emit.ty(atom) });
+            self.types.push(anf::Ty { elem: context.elem, ..emit.ty(atom) });
             self.atoms.push(atom);
-            return Ok(Leaf::stored(atom, leaf.axes.len()).of(place.elem));
+            return Ok(Leaf::stored(atom, leaf.axes.len()).of(context.elem));
         }
-        if emit.is_static(leaf, &place.extents, self.level) {
+        if emit.is_static(leaf, &context.extents, self.level) {
             return Ok(leaf.clone());
         }
         let atom = emit.force(leaf);
@@ -184,14 +189,19 @@ impl Merge for Along {
         parts[0].or(parts[1]).ok_or_else(ill_typed)
     }
 
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+    fn leaf(
+        &mut self,
+        emit: &mut Emit,
+        parts: &[Option<&Leaf>],
+        context: &LeafContext,
+    ) -> Eval<Leaf> {
         let present = parts[0].or(parts[1]).ok_or_else(ill_typed)?;
-        if let (Some(point), Some(tangent), true) = (parts[0], parts[1], place.is_tag) {
-            self.same_constructor(emit, point, tangent, &place.extents);
+        if let (Some(point), Some(tangent), true) = (parts[0], parts[1], context.is_tag) {
+            self.same_constructor(emit, point, tangent, &context.extents);
         }
-        if parts[0].is_some() && is_active(place.elem) {
-            let mask = vec![true; place.extents.len()];
-            self.leaves.push(emit.fit(parts[1], 1, &mask, &[], place));
+        if parts[0].is_some() && is_active(context.elem) {
+            let mask = vec![true; context.extents.len()];
+            self.leaves.push(emit.fit(parts[1], 1, &mask, &[], context));
         }
         Ok(present.clone())
     }

@@ -44,7 +44,7 @@ pub(super) struct Library {
     /// Functions under construction, outermost first, with their names.
     open: Vec<(FnId, Rc<str>)>,
     /// Expected results of functions that are written a second time.
-    expected: HashMap<FnId, Vec<Option<Known>>>,
+    expected: HashMap<FnId, Vec<Option<FixedResult>>>,
     /// The number of functions begun so far.
     homes: usize,
     /// Whether a function became known after its type had been differentiated.
@@ -152,12 +152,12 @@ impl Library {
     }
 
     /// Expected results of a function under construction.
-    pub fn expected(&self, id: FnId) -> Vec<Option<Known>> {
+    pub fn expected(&self, id: FnId) -> Vec<Option<FixedResult>> {
         self.expected.get(&id).cloned().unwrap_or_default()
     }
 
     /// Sets the expected results of a function.
-    pub fn expect(&mut self, id: FnId, known: Vec<Option<Known>>) {
+    pub fn expect(&mut self, id: FnId, known: Vec<Option<FixedResult>>) {
         self.expected.insert(id, known);
     }
 
@@ -170,34 +170,36 @@ impl Library {
 
 /// A result that is equal in every call of a function.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Known {
+pub enum FixedResult {
     /// The parameter at this position.
     Parameter(usize),
     Constant(Atom),
 }
 
-impl Known {
+impl FixedResult {
     /// The atom, for the arguments `params`.
     pub fn among(self, params: &[Atom]) -> Atom {
         match self {
-            Known::Parameter(k) => params[k],
-            Known::Constant(value) => value,
+            FixedResult::Parameter(k) => params[k],
+            FixedResult::Constant(value) => value,
         }
     }
 }
 
 /// Known sizes among the results of a function: parameters and constants.
-pub fn known_results(function: &anf::Function) -> Vec<Option<Known>> {
+pub fn known_results(function: &anf::Function) -> Vec<Option<FixedResult>> {
     let known = |(atom, ty): (&Atom, &anf::Ty)| match atom {
         _ if *ty != anf::Ty::int() => None,
-        Atom::Lit(_) => Some(Known::Constant(*atom)),
-        Atom::Var(x) => function.params.iter().position(|p| p.var == *x).map(Known::Parameter),
+        Atom::Lit(_) => Some(FixedResult::Constant(*atom)),
+        Atom::Var(x) => {
+            function.params.iter().position(|p| p.var == *x).map(FixedResult::Parameter)
+        }
     };
     function.body.results.iter().zip(&function.results).map(known).collect()
 }
 
 /// Sizes among the results of a function on which all branches that do not call it agree.
-pub fn expected_results(function: &anf::Function, id: FnId) -> Vec<Option<Known>> {
+pub fn expected_results(function: &anf::Function, id: FnId) -> Vec<Option<FixedResult>> {
     let mut made = HashMap::new();
     function.body.each(&mut |stm| {
         made.extend(stm.binds.iter().enumerate().map(|(k, p)| (p.var, (stm.exp.clone(), k))));
@@ -209,9 +211,9 @@ pub fn expected_results(function: &anf::Function, id: FnId) -> Vec<Option<Known>
         let (mut open, mut found) = (vec![function.body.results[k]], None);
         while let Some(atom) = open.pop() {
             let known = match atom {
-                Atom::Lit(_) => Some(Known::Constant(atom)),
+                Atom::Lit(_) => Some(FixedResult::Constant(atom)),
                 Atom::Var(x) => {
-                    function.params.iter().position(|p| p.var == x).map(Known::Parameter)
+                    function.params.iter().position(|p| p.var == x).map(FixedResult::Parameter)
                 }
             };
             if known.is_some() {

@@ -14,7 +14,7 @@ use super::{Evaluator, Hint, arrays, carried, unroll};
 use crate::emit::Emit;
 use crate::guards::{Guard, guarded_extents, is_guarded};
 use crate::hoist::{hoist_active_size, hoist_sizes};
-use crate::merge::{Merge, Place, merge};
+use crate::merge::{LeafContext, Merge, merge};
 use crate::val::{Leaf, Val};
 use crate::{Eval, ill_typed};
 
@@ -164,27 +164,33 @@ impl Merge for Collect {
         Ok(self.sizes.get(&size).copied().unwrap_or(size))
     }
 
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+    fn leaf(
+        &mut self,
+        emit: &mut Emit,
+        parts: &[Option<&Leaf>],
+        context: &LeafContext,
+    ) -> Eval<Leaf> {
         let leaf = parts[0].ok_or_else(ill_typed)?;
-        if emit.is_static(leaf, &place.extents, self.level) {
+        if emit.is_static(leaf, &context.extents, self.level) {
             return Ok(Leaf { axes: [&[false], &leaf.axes[..]].concat(), ..leaf.clone() });
         }
-        if let Some(outer) = self.row_of(emit, leaf, &place.extents) {
+        if let Some(outer) = self.row_of(emit, leaf, &context.extents) {
             return Ok(outer);
         }
-        let atom = emit.fit(Some(leaf), 0, &leaf.axes, &[], place);
+        let atom = emit.fit(Some(leaf), 0, &leaf.axes, &[], context);
         let axes = [&[true], &leaf.axes[..]].concat();
         if let Some(known) = self.results.iter().position(|r| *r == atom) {
             let atom = self.binds[known].var.into();
-            return Ok(Leaf { axes, ..Leaf::scalar(atom) }.of(place.elem));
+            return Ok(Leaf { axes, ..Leaf::scalar(atom) }.of(context.elem));
         }
-        let dims =
-            std::iter::once(self.extent).chain(Leaf::select(&leaf.axes, &place.extents)).collect();
-        let ty = Ty { elem: place.elem, dims };
+        let dims = std::iter::once(self.extent)
+            .chain(Leaf::select(&leaf.axes, &context.extents))
+            .collect();
+        let ty = Ty { elem: context.elem, dims };
         let hint = self.hint.clone().unwrap_or_else(|| emit.hint_of(atom));
         let var = emit.fresh_at(self.level - 1, hint, ty.clone());
         self.binds.push(Param { var, ty });
         self.results.push(atom);
-        Ok(Leaf { axes, ..Leaf::scalar(var.into()) }.of(place.elem))
+        Ok(Leaf { axes, ..Leaf::scalar(var.into()) }.of(context.elem))
     }
 }

@@ -29,9 +29,9 @@ use functions::OpenSum;
 use super::calls::parameters;
 use super::codes::RuledAt;
 use super::leaves::is_active;
-use super::library::{Known, known_results};
+use super::library::{FixedResult, known_results};
 use super::{Evaluator, Hint, leaves, sketches, slots};
-use crate::merge::Place;
+use crate::merge::LeafContext;
 use crate::messages;
 use crate::sketch::{Sketch, Slots};
 use crate::val::{Closure, Code, CodeKind, Val};
@@ -54,7 +54,7 @@ struct Subject<'a> {
     params: &'a [CoreTy],
     result: &'a CoreTy,
     /// The known results of the function, once it is written.
-    known: Vec<Option<Known>>,
+    known: Vec<Option<FixedResult>>,
 }
 
 /// The parameters of a rule, and the values made of them.
@@ -231,7 +231,7 @@ fn rule_head(of: &mut Evaluator, subject: &Subject, mode: Mode) -> Eval<Head> {
     };
     let inputs = slots::instances(of, linear, tangents)?;
     // All other numbers are zero.
-    let is_kept = |place: &Place| place.is_tag || is_active(place.elem);
+    let is_kept = |context: &LeafContext| context.is_tag || is_active(context.elem);
     let inputs = inputs.iter().map(|val| leaves::without_numbers(of, val, &is_kept));
     let inputs = inputs.collect::<Eval<Vec<Val>>>()?;
     let vals = slots::instances(of, sketches, atoms[..count].to_vec())?;

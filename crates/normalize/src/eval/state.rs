@@ -19,7 +19,7 @@ use super::dynamic::meets_node;
 use super::{Evaluator, carried, unroll};
 use crate::emit::Emit;
 use crate::guards::{Guard, is_guarded};
-use crate::merge::{Merge, Place, joint_axes, merge};
+use crate::merge::{LeafContext, Merge, joint_axes, merge};
 use crate::messages;
 use crate::val::{Leaf, Val};
 use crate::{Eval, ill_typed};
@@ -402,21 +402,26 @@ impl Merge for Shape {
         outer.ok_or_else(ill_typed)
     }
 
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+    fn leaf(
+        &mut self,
+        emit: &mut Emit,
+        parts: &[Option<&Leaf>],
+        context: &LeafContext,
+    ) -> Eval<Leaf> {
         let first = parts.iter().flatten().next().ok_or_else(ill_typed)?;
-        let fixed = if place.is_captured {
-            emit.is_static(first, &place.extents, self.level)
+        let fixed = if context.is_captured {
+            emit.is_static(first, &context.extents, self.level)
         } else {
-            place.is_tag && first.constant().is_some()
+            context.is_tag && first.constant().is_some()
         };
         if fixed && parts.iter().flatten().all(|p| p == first) {
             return Ok((*first).clone());
         }
-        let free = place.is_captured || place.is_tag;
+        let free = context.is_captured || context.is_tag;
         let axes = if free { joint_axes(parts) } else { vec![true; first.axes.len()] };
-        let ty = Ty { elem: place.elem, dims: Leaf::select(&axes, &place.extents) };
+        let ty = Ty { elem: context.elem, dims: Leaf::select(&axes, &context.extents) };
         let var = self.param(emit, &self.hint.clone(), ty);
-        Ok(Leaf { atom: var.into(), prefix: Vec::new(), axes, node: place.elem.node() })
+        Ok(Leaf { atom: var.into(), prefix: Vec::new(), axes, node: context.elem.node() })
     }
 }
 
@@ -495,10 +500,15 @@ impl Merge for Feed<'_> {
         parts[0].or(parts[1]).ok_or_else(ill_typed)
     }
 
-    fn leaf(&mut self, emit: &mut Emit, parts: &[Option<&Leaf>], place: &Place) -> Eval<Leaf> {
+    fn leaf(
+        &mut self,
+        emit: &mut Emit,
+        parts: &[Option<&Leaf>],
+        context: &LeafContext,
+    ) -> Eval<Leaf> {
         let target = parts[0].ok_or_else(ill_typed)?;
         if let Some(position) = target.atom.as_var().and_then(|v| self.positions.get(&v)) {
-            self.results[*position] = Some(emit.fit(parts[1], 1, &target.axes, &[], place));
+            self.results[*position] = Some(emit.fit(parts[1], 1, &target.axes, &[], context));
         }
         Ok(target.clone())
     }

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use lambada_core::{Data, TypeId};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 
-use super::Part;
+use super::LeafData;
 use crate::shape::{Shape, Table};
 
 /// Rows under construction.
@@ -68,7 +68,8 @@ impl<'a> Writer<'a> {
             let mut parts = Vec::new();
             super::flatten(shape, Some(arg), &mut parts, self)?;
             let leaves = parts.into_iter().zip(shape.leaves());
-            records.push(leaves.map(|(part, leaf)| Part::finish(part, &leaf)).collect::<Vec<_>>());
+            records
+                .push(leaves.map(|(part, leaf)| LeafData::finish(part, &leaf)).collect::<Vec<_>>());
         }
         self.tags.push((self.table.first(id) + tag) as i64);
         self.ints_at.push(self.ints.len() as i64);
@@ -156,7 +157,7 @@ fn values_at<'d>(shape: &Shape, data: &'d Data, found: &mut Vec<(TypeId, &'d Dat
 
 /// Rows under decoding: values that are not part of another value yet.
 #[derive(Default)]
-pub(crate) struct Reader {
+pub(crate) struct RowDecoder {
     values: Vec<Option<Data>>,
 }
 
@@ -168,10 +169,10 @@ struct Cursor<'a> {
     real: usize,
 }
 
-impl Reader {
+impl RowDecoder {
     /// The values of all rows.
-    pub fn new(table: &Table, columns: &[Tensor]) -> Reader {
-        let mut reader = Reader::default();
+    pub fn new(table: &Table, columns: &[Tensor]) -> RowDecoder {
+        let mut reader = RowDecoder::default();
         let [tags, ints_at, reals_at, ints, reals] = columns else { return reader };
         let at = |column: &Tensor, row: usize| column.data.get(row).int() as usize;
         for row in 0..tags.dims[0] {

@@ -10,21 +10,21 @@ use lambada_surface::visit::children_mut;
 use super::{MARK, hint_of, is_token};
 
 /// The name of each token.
-type Given = HashMap<Rc<str>, Rc<str>>;
+type ChosenNames = HashMap<Rc<str>, Rc<str>>;
 
 /// Replaces the tokens of a definition by names.
-pub(super) fn apply_to_def(def: &mut Def, names: &Given) {
+pub(super) fn apply_to_def(def: &mut Def, names: &ChosenNames) {
     apply_to_params(&mut def.params, names);
     apply(&mut def.body, names);
 }
 
-fn apply_to_name(name: &mut Rc<str>, names: &Given) {
+fn apply_to_name(name: &mut Rc<str>, names: &ChosenNames) {
     if let Some(chosen) = names.get(name) {
         *name = chosen.clone();
     }
 }
 
-fn apply_to_pattern(pattern: &mut Pattern, names: &Given) {
+fn apply_to_pattern(pattern: &mut Pattern, names: &ChosenNames) {
     if let PatternKind::Var(name) = &mut pattern.kind {
         apply_to_name(name, names);
     } else if let PatternKind::Tuple(parts) | PatternKind::Con(_, parts) = &mut pattern.kind {
@@ -36,7 +36,7 @@ fn apply_to_pattern(pattern: &mut Pattern, names: &Given) {
     }
 }
 
-fn apply_to_clause(clause: &mut Clause, names: &Given) {
+fn apply_to_clause(clause: &mut Clause, names: &ChosenNames) {
     match clause {
         Clause::Range(name, _) => apply_to_name(&mut name.text, names),
         Clause::In(pattern, _) => apply_to_pattern(pattern, names),
@@ -44,7 +44,7 @@ fn apply_to_clause(clause: &mut Clause, names: &Given) {
 }
 
 /// Replaces tokens in a comment.
-fn apply_to_comment(comment: &mut Rc<str>, names: &Given) {
+fn apply_to_comment(comment: &mut Rc<str>, names: &ChosenNames) {
     if is_token(comment) {
         let separated = |c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == MARK);
         let word = |part: &str| {
@@ -58,14 +58,14 @@ fn apply_to_comment(comment: &mut Rc<str>, names: &Given) {
 }
 
 /// Replaces tokens in the head of a local function, also in the sizes of its types.
-fn apply_to_head(def: &mut Def, names: &Given) {
+fn apply_to_head(def: &mut Def, names: &ChosenNames) {
     apply_to_name(&mut def.name.text, names);
     def.params.iter_mut().filter_map(|p| p.ty.as_mut()).for_each(|ty| apply_to_type(ty, names));
     def.result.iter_mut().for_each(|ty| apply_to_type(ty, names));
     apply_to_params(&mut def.params, names);
 }
 
-fn apply_to_type(ty: &mut TypeExpr, names: &Given) {
+fn apply_to_type(ty: &mut TypeExpr, names: &ChosenNames) {
     match &mut ty.kind {
         TypeKind::Name(_, sizes, parts) => {
             sizes.iter_mut().flatten().for_each(|size| apply(size, names));
@@ -87,12 +87,12 @@ fn apply_to_type(ty: &mut TypeExpr, names: &Given) {
     }
 }
 
-fn apply_to_params<'p>(params: impl IntoIterator<Item = &'p mut Param>, names: &Given) {
+fn apply_to_params<'p>(params: impl IntoIterator<Item = &'p mut Param>, names: &ChosenNames) {
     params.into_iter().for_each(|param| apply_to_pattern(&mut param.pattern, names));
 }
 
 /// Replaces the names that an expression itself mentions or binds, without its subexpressions.
-fn apply_here(e: &mut Expr, names: &Given) {
+fn apply_here(e: &mut Expr, names: &ChosenNames) {
     if let ExprKind::Var(name) = &mut e.kind {
         apply_to_name(name, names);
     } else if let ExprKind::Add(name, ..) = &mut e.kind {
@@ -119,7 +119,7 @@ fn apply_here(e: &mut Expr, names: &Given) {
     }
 }
 
-fn apply(e: &mut Expr, names: &Given) {
+fn apply(e: &mut Expr, names: &ChosenNames) {
     let mut e = e;
     loop {
         apply_here(e, names);

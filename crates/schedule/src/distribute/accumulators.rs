@@ -4,7 +4,7 @@
 use lambada_anf::{Atom, Param, Var};
 use lambada_prim::{Prim, ReduceOp, Scalar};
 
-use super::{Distributor, Place, Value};
+use super::{Distributor, GraphValue, Surrounding};
 use crate::reads::{Stored, read, substituted_or_stored};
 use lambada_graph::{Affine, Around, ArrayId, Axes, AxisId, NodeId, Term};
 
@@ -70,17 +70,19 @@ impl Distributor<'_> {
         }
         let (mut over, mut when) = (Vec::new(), None);
         let depth = self.accumulators[&acc].depth;
-        let around: Vec<Place> = self.around[depth..].to_vec();
+        let around: Vec<Surrounding> = self.around[depth..].to_vec();
         for place in around {
             match place {
-                Place::Axis(axis) => over.push(axis),
-                Place::Branch(cond) | Place::Part(_, _, cond) => when = self.both(when, cond),
+                Surrounding::Axis(axis) => over.push(axis),
+                Surrounding::Branch(cond) | Surrounding::Part(_, _, cond) => {
+                    when = self.both(when, cond)
+                }
             }
         }
         let mut index = self.scalars(index);
         let value = match self.value(value) {
-            Value::Scalar(node) => node,
-            Value::Array(view) => {
+            GraphValue::Scalar(node) => node,
+            GraphValue::Array(view) => {
                 let axes = self.axes_along(&view, &mut over.clone());
                 index.extend(axes.iter().map(|axis| self.to.index(*axis)));
                 over.extend(&axes);

@@ -3,7 +3,7 @@
 use lambada_anf::{Atom, Param};
 use lambada_prim::Scalar;
 
-use super::{Distributor, Value};
+use super::{Distributor, GraphValue};
 use crate::reads::read;
 use lambada_graph::{ArrayId, Axis, AxisId, NodeId};
 
@@ -33,11 +33,11 @@ impl Distributor<'_> {
         read(&mut self.to, view.base, [&view.prefix, index].concat())
     }
 
-    pub(super) fn indexed(&mut self, view: &View, index: &[NodeId]) -> Value {
+    pub(super) fn indexed(&mut self, view: &View, index: &[NodeId]) -> GraphValue {
         let part = View { base: view.base, prefix: [&view.prefix, index].concat() };
         match self.rank(view) - index.len() {
-            0 => Value::Scalar(self.element(view, index)),
-            _ => Value::Array(part),
+            0 => GraphValue::Scalar(self.element(view, index)),
+            _ => GraphValue::Array(part),
         }
     }
 
@@ -64,17 +64,17 @@ impl Distributor<'_> {
 
     /// `[a, b, c]`, of scalars or of arrays of equal sizes.
     pub(super) fn literal(&mut self, p: &Param, items: &[Atom]) {
-        let values: Vec<Value> = items.iter().map(|item| self.value(*item)).collect();
+        let values: Vec<GraphValue> = items.iter().map(|item| self.value(*item)).collect();
         let mut axes = match &values[0] {
-            Value::Scalar(_) => Vec::new(),
-            Value::Array(view) => {
+            GraphValue::Scalar(_) => Vec::new(),
+            GraphValue::Array(view) => {
                 let view = view.clone();
                 self.axes_along(&view, &mut Vec::new())
             }
         };
-        let element = |value: &Value| match value {
-            Value::Scalar(node) => *node,
-            Value::Array(view) => self.element_at(view, &axes),
+        let element = |value: &GraphValue| match value {
+            GraphValue::Scalar(node) => *node,
+            GraphValue::Array(view) => self.element_at(view, &axes),
         };
         let elements = values.iter().map(element).collect();
         let mut array = self.to.items(elements);

@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Exp, Op, Ty, Var};
 
-use super::{Distributor, Place, View};
+use super::{Distributor, Surrounding, View};
 use lambada_graph::{ArrayId, Axis, AxisId, NodeId};
 
 /// The axes so far.
@@ -92,9 +92,9 @@ impl Distributor<'_> {
     ) -> AxisId {
         let graph = &self.to.graph;
         let used = |axis: AxisId| {
-            let around = |place: &Place| match place {
-                Place::Axis(other) => *other == axis,
-                Place::Branch(_) | Place::Part(..) => false,
+            let around = |place: &Surrounding| match place {
+                Surrounding::Axis(other) => *other == axis,
+                Surrounding::Branch(_) | Surrounding::Part(..) => false,
             };
             taken.contains(&axis) || self.around.iter().any(around)
         };

@@ -71,14 +71,14 @@ pub fn distribute(names: &Names, region: &Region) -> Distributed {
 
 /// The value of a variable.
 #[derive(Clone, Debug)]
-enum Value {
+enum GraphValue {
     Scalar(NodeId),
     Array(View),
 }
 
 /// A construct around the statement that is being distributed.
 #[derive(Clone, Copy, Debug)]
-enum Place {
+enum Surrounding {
     Axis(AxisId),
     /// A branch that is taken if this holds.
     Branch(NodeId),
@@ -94,13 +94,13 @@ struct Distributor<'a> {
     /// The variables that the region binds.
     bound: FxHashSet<Var>,
     to: Builder,
-    values: FxHashMap<Var, Value>,
+    values: FxHashMap<Var, GraphValue>,
     accumulators: FxHashMap<Var, Accumulator>,
     /// Outer accumulators.
     added: Vec<Var>,
     inputs: Vec<Var>,
     ranges: Ranges,
-    around: Vec<Place>,
+    around: Vec<Surrounding>,
     /// The effects of the blocks around, the innermost last.
     effects: Vec<Vec<Effect>>,
 }
@@ -109,8 +109,8 @@ impl Distributor<'_> {
     fn finish(mut self, outputs: &[Param]) -> Distributed {
         for p in outputs {
             let array = match self.var(p.var) {
-                Value::Scalar(node) => self.to.scalar(node),
-                Value::Array(view) => self.whole(&view),
+                GraphValue::Scalar(node) => self.to.scalar(node),
+                GraphValue::Array(view) => self.whole(&view),
             };
             self.to.graph.outputs.push(Output { hint: self.names.hint(p.var), array });
         }
@@ -127,7 +127,7 @@ impl Distributor<'_> {
 
     // Variables
 
-    fn var(&mut self, var: Var) -> Value {
+    fn var(&mut self, var: Var) -> GraphValue {
         if let Some(value) = self.values.get(&var) {
             return value.clone();
         }
@@ -135,7 +135,7 @@ impl Distributor<'_> {
         if let Some(value) = self.fills.get(&var).filter(|_| ty.rank() > 0) {
             let around = std::mem::take(&mut self.to.around);
             let (axes, value) = (self.axes_of(&ty, None), self.to.lit(*value));
-            let value = Value::Array(View::of(self.to.map(axes, value)));
+            let value = GraphValue::Array(View::of(self.to.map(axes, value)));
             self.to.around = around;
             self.values.insert(var, value.clone());
             return value;
@@ -144,7 +144,7 @@ impl Distributor<'_> {
         if let Some((other, more)) = self.sums.get(&var) {
             let around = std::mem::take(&mut self.to.around);
             let (other, more) = (self.scalar(Atom::Var(*other)), self.to.lit(Scalar::Int(*more)));
-            let value = Value::Scalar(self.to.prim(Prim::AddInt, [other, more]));
+            let value = GraphValue::Scalar(self.to.prim(Prim::AddInt, [other, more]));
             self.to.around = around;
             self.values.insert(var, value.clone());
             return value;
@@ -157,8 +157,8 @@ impl Distributor<'_> {
         let array = self.to.input(input);
         self.inputs.push(var);
         let value = match rank {
-            0 => Value::Scalar(self.to.at(array, Vec::new())),
-            _ => Value::Array(View::of(array)),
+            0 => GraphValue::Scalar(self.to.at(array, Vec::new())),
+            _ => GraphValue::Array(View::of(array)),
         };
         self.to.around = around;
         self.values.insert(var, value.clone());
@@ -169,8 +169,10 @@ impl Distributor<'_> {
         match atom {
             Atom::Lit(value) => self.to.lit(value),
             Atom::Var(var) => match self.var(var) {
-                Value::Scalar(node) => node,
-                Value::Array(_) => unreachable!("{var:?} is an array where a scalar is asked for"),
+                GraphValue::Scalar(node) => node,
+                GraphValue::Array(_) => {
+                    unreachable!("{var:?} is an array where a scalar is asked for")
+                }
             },
         }
     }
@@ -181,14 +183,16 @@ impl Distributor<'_> {
 
     fn view(&mut self, var: Var) -> View {
         match self.var(var) {
-            Value::Array(view) => view,
-            Value::Scalar(_) => unreachable!("{var:?} is a scalar where an array is asked for"),
+            GraphValue::Array(view) => view,
+            GraphValue::Scalar(_) => {
+                unreachable!("{var:?} is a scalar where an array is asked for")
+            }
         }
     }
 
-    fn value(&mut self, atom: Atom) -> Value {
+    fn value(&mut self, atom: Atom) -> GraphValue {
         match atom {
-            Atom::Lit(value) => Value::Scalar(self.to.lit(value)),
+            Atom::Lit(value) => GraphValue::Scalar(self.to.lit(value)),
             Atom::Var(var) => self.var(var),
         }
     }
@@ -196,20 +200,20 @@ impl Distributor<'_> {
     /// An atom as an array, of rank 0 if it is a scalar.
     fn array(&mut self, atom: Atom) -> ArrayId {
         match self.value(atom) {
-            Value::Scalar(node) => self.to.scalar(node),
-            Value::Array(view) => self.whole(&view),
+            GraphValue::Scalar(node) => self.to.scalar(node),
+            GraphValue::Array(view) => self.whole(&view),
         }
     }
 
-    fn bind(&mut self, p: &Param, value: Value) {
+    fn bind(&mut self, p: &Param, value: GraphValue) {
         self.values.insert(p.var, value);
     }
 
     /// Binds an array, or its scalar at rank 0.
     fn bind_array(&mut self, p: &Param, array: ArrayId) {
         let value = match p.ty.rank() {
-            0 => Value::Scalar(self.to.at(array, Vec::new())),
-            _ => Value::Array(View::of(array)),
+            0 => GraphValue::Scalar(self.to.at(array, Vec::new())),
+            _ => GraphValue::Array(View::of(array)),
         };
         self.bind(p, value);
     }
@@ -217,12 +221,16 @@ impl Distributor<'_> {
     // Places
 
     /// Distributes the contents of a construct; returns its effects.
-    fn inside<T>(&mut self, place: Place, inside: impl FnOnce(&mut Self) -> T) -> (T, Vec<Effect>) {
+    fn inside<T>(
+        &mut self,
+        place: Surrounding,
+        inside: impl FnOnce(&mut Self) -> T,
+    ) -> (T, Vec<Effect>) {
         self.around.push(place);
         self.to.around.push(match place {
-            Place::Axis(axis) => Around::Axis(axis),
-            Place::Branch(_) => Around::Branch,
-            Place::Part(inner, outer, _) => Around::Part(inner, outer),
+            Surrounding::Axis(axis) => Around::Axis(axis),
+            Surrounding::Branch(_) => Around::Branch,
+            Surrounding::Part(inner, outer, _) => Around::Part(inner, outer),
         });
         self.effects.push(Vec::new());
         let result = inside(self);
@@ -238,7 +246,7 @@ impl Distributor<'_> {
 
     // Statements
 
-    fn block(&mut self, block: &Block) -> Vec<Value> {
+    fn block(&mut self, block: &Block) -> Vec<GraphValue> {
         block.stms.iter().for_each(|stm| self.statement(stm));
         block.results.iter().map(|a| self.value(*a)).collect()
     }
@@ -255,7 +263,7 @@ impl Distributor<'_> {
             Op::Prim(op, args) => {
                 let args = self.scalars(args);
                 let node = self.to.prim(*op, args);
-                self.bind(&stm.binds[0], Value::Scalar(node));
+                self.bind(&stm.binds[0], GraphValue::Scalar(node));
             }
             Op::Index(x, index) => {
                 let (view, index) = (self.view(*x), self.scalars(index));

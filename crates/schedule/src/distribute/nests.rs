@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_anf::{Atom, Block, LoopKind, Nest, Out, Param, Stm, Var};
 use lambada_prim::Prim;
 
-use super::{Distributor, Place, Value, View};
+use super::{Distributor, GraphValue, Surrounding, View};
 use lambada_graph::{Affine, ArrayId, Axes, AxisId, Effect, NodeId};
 
 impl Distributor<'_> {
@@ -24,7 +24,7 @@ impl Distributor<'_> {
 
     fn bind_index(&mut self, index: Var, axis: AxisId) {
         let node = self.to.index(axis);
-        self.values.insert(index, Value::Scalar(node));
+        self.values.insert(index, GraphValue::Scalar(node));
     }
 
     fn for_(&mut self, stm: &Stm, index: Var, extent: Atom, outs: &[Out], body: &Block) {
@@ -33,7 +33,7 @@ impl Distributor<'_> {
         let bound = if collects { None } else { self.bound(extent) };
         let size = bound.map_or(extent, |outer| self.to.graph.axis(outer).extent);
         let axis = self.axis_of_loop(index, size, body, false);
-        let (results, effects) = self.inside(Place::Axis(axis), |d| {
+        let (results, effects) = self.inside(Surrounding::Axis(axis), |d| {
             d.bind_index(index, axis);
             match bound {
                 None => d.elements(outs, body),
@@ -50,7 +50,7 @@ impl Distributor<'_> {
                 }
                 Out::Reduce(op) => {
                     let total = self.to.reduce(*op, Axes::one(axis), node);
-                    self.bind(p, Value::Scalar(total));
+                    self.bind(p, GraphValue::Scalar(total));
                 }
             }
         }
@@ -72,7 +72,7 @@ impl Distributor<'_> {
         let index = self.to.index(axis);
         let below = self.to.prim(Prim::LtInt, [index, limit]);
         let (mut elements, effects) =
-            self.inside(Place::Part(axis, outer, below), |d| d.elements(outs, body));
+            self.inside(Surrounding::Part(axis, outer, below), |d| d.elements(outs, body));
         if !effects.is_empty() {
             self.effect(Effect::If(below, effects, Vec::new()));
         }
@@ -93,8 +93,8 @@ impl Distributor<'_> {
             .around
             .iter()
             .filter_map(|place| match place {
-                Place::Axis(axis) => Some(*axis),
-                Place::Branch(_) | Place::Part(..) => None,
+                Surrounding::Axis(axis) => Some(*axis),
+                Surrounding::Branch(_) | Surrounding::Part(..) => None,
             })
             .collect();
         let (sign, axis, rest) = Affine::of(graph, extent).along(graph, &around)?;
@@ -114,10 +114,10 @@ impl Distributor<'_> {
     }
 
     /// The element that an iteration gives to an out, and the inner axes of the array.
-    fn element_of(&mut self, out: Out, result: Value) -> (Vec<AxisId>, NodeId) {
+    fn element_of(&mut self, out: Out, result: GraphValue) -> (Vec<AxisId>, NodeId) {
         match (out, result) {
-            (Out::Collect | Out::Reduce(_), Value::Scalar(node)) => (Vec::new(), node),
-            (Out::Collect | Out::Reduce(_), Value::Array(view)) => {
+            (Out::Collect | Out::Reduce(_), GraphValue::Scalar(node)) => (Vec::new(), node),
+            (Out::Collect | Out::Reduce(_), GraphValue::Array(view)) => {
                 let axes = self.axes_along(&view, &mut Vec::new());
                 let node = self.element_at(&view, &axes);
                 (axes, node)
@@ -140,12 +140,12 @@ impl Distributor<'_> {
             .collect();
         let axis = self.axis_of_loop(index, extent, body, true);
         let axes = self.around.iter().filter_map(|place| match place {
-            Place::Axis(axis) => Some(*axis),
-            Place::Branch(_) | Place::Part(..) => None,
+            Surrounding::Axis(axis) => Some(*axis),
+            Surrounding::Branch(_) | Surrounding::Part(..) => None,
         });
         let reaching = axes.fold(Axes::default(), |all, a| all.union(&self.to.graph.reach(a)));
         let l = self.to.open(axis, &inits, &reaching);
-        let (nexts, effects) = self.inside(Place::Axis(axis), |d| {
+        let (nexts, effects) = self.inside(Surrounding::Axis(axis), |d| {
             d.bind_index(index, axis);
             for (k, p) in params.iter().enumerate() {
                 let state = d.to.carried(l, k as u32);
@@ -165,20 +165,21 @@ impl Distributor<'_> {
     fn if_(&mut self, stm: &Stm, cond: Atom, then: &Block, otherwise: &Block) {
         let cond = self.scalar(cond);
         let not = self.to.prim(Prim::Not, [cond]);
-        let (yes, if_so) = self.inside(Place::Branch(cond), |d| d.block(then));
-        let (no, if_not) = self.inside(Place::Branch(not), |d| d.block(otherwise));
+        let (yes, if_so) = self.inside(Surrounding::Branch(cond), |d| d.block(then));
+        let (no, if_not) = self.inside(Surrounding::Branch(not), |d| d.block(otherwise));
         if !if_so.is_empty() || !if_not.is_empty() {
             self.effect(Effect::If(cond, if_so, if_not));
         }
         for ((p, yes), no) in stm.binds.iter().zip(yes).zip(no) {
             let value = match (yes, no) {
-                (Value::Array(yes), Value::Array(no)) => {
-                    Value::Array(self.chosen(p, cond, &yes, &no))
+                (GraphValue::Array(yes), GraphValue::Array(no)) => {
+                    GraphValue::Array(self.chosen(p, cond, &yes, &no))
                 }
-                (Value::Scalar(yes), Value::Scalar(no)) => {
-                    Value::Scalar(self.to.choose(cond, yes, no))
+                (GraphValue::Scalar(yes), GraphValue::Scalar(no)) => {
+                    GraphValue::Scalar(self.to.choose(cond, yes, no))
                 }
-                (Value::Scalar(_), Value::Array(_)) | (Value::Array(_), Value::Scalar(_)) => {
+                (GraphValue::Scalar(_), GraphValue::Array(_))
+                | (GraphValue::Array(_), GraphValue::Scalar(_)) => {
                     unreachable!("the branches of an `if` have one type")
                 }
             };
@@ -189,8 +190,8 @@ impl Distributor<'_> {
     fn chosen(&mut self, p: &Param, cond: NodeId, yes: &View, no: &View) -> View {
         let axes = self.axes_of(&p.ty, Some(yes));
         let ((a, _), (b, _)) = (
-            self.inside(Place::Branch(cond), |d| d.element_at(yes, &axes)),
-            self.inside(Place::Branch(cond), |d| d.element_at(no, &axes)),
+            self.inside(Surrounding::Branch(cond), |d| d.element_at(yes, &axes)),
+            self.inside(Surrounding::Branch(cond), |d| d.element_at(no, &axes)),
         );
         let body = self.to.choose(cond, a, b);
         View::of(self.to.map(axes, body))

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Kind, Placer};
+use super::{NestKind, Placer};
 use lambada_graph::{
     Array, ArrayId, Axes, AxisId, Builder, Graph, LoopId, NodeId, Part, needs, reached,
 };
@@ -96,9 +96,9 @@ impl Placer<'_> {
     }
 
     /// The kind, the domain and the reduced axes of the nest that computes a last state.
-    pub(super) fn last(&self, node: NodeId) -> Option<(Kind, Axes, Axes)> {
+    pub(super) fn last(&self, node: NodeId) -> Option<(NestKind, Axes, Axes)> {
         let (l, true) = state(self.graph, node)? else { return None };
-        Some((Kind::Last, around(self.graph, l), Axes::one(self.graph.loop_(l).axis)))
+        Some((NestKind::Last, around(self.graph, l), Axes::one(self.graph.loop_(l).axis)))
     }
 
     /// The loop whose state a scalar is.

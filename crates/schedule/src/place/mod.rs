@@ -129,7 +129,7 @@ struct Definition {
     needs: BTreeSet<usize>,
     /// The passes that read it.
     readers: BTreeSet<u32>,
-    kind: Kind,
+    kind: NestKind,
     /// The definition is needed only where the condition has this value.
     guard: Option<(NodeId, bool)>,
     /// The loops that its nest runs.
@@ -140,7 +140,7 @@ struct Definition {
 
 /// The action of the nest of a definition.
 #[derive(Clone, PartialEq)]
-enum Kind {
+enum NestKind {
     Store,
     Reduce,
     List,
@@ -207,10 +207,10 @@ impl Placer<'_> {
         let graph = self.graph;
         let free = graph.free(node);
         let (kind, domain, reduced, body) = match graph.reduction(node) {
-            Some((_, axes, body)) => (Kind::Reduce, free.union(axes), axes.clone(), Some(body)),
+            Some((_, axes, body)) => (NestKind::Reduce, free.union(axes), axes.clone(), Some(body)),
             None => match self.last(node) {
                 Some((kind, domain, reduced)) => (kind, domain, reduced, None),
-                None => (Kind::Store, free.clone(), Axes::default(), None),
+                None => (NestKind::Store, free.clone(), Axes::default(), None),
             },
         };
         let guard = self.guards.get(&node).copied();
@@ -263,13 +263,13 @@ impl Placer<'_> {
                 self.begin(&domain, &reduced, false);
                 whole = whole::whole(graph, axes, *body, self.block);
                 self.visit(*body, pass, &domain.without(&whole), &mut needs)?;
-                Kind::Store
+                NestKind::Store
             }
             Array::Items(items) => {
                 for item in items {
                     self.visit(*item, pass, &domain, &mut needs)?;
                 }
-                Kind::List
+                NestKind::List
             }
             Array::Scatter(init, terms) => {
                 if let Array::Map(axes, body) = graph.array(*init) {
@@ -297,7 +297,7 @@ impl Placer<'_> {
                     }
                     all.push((term.over.clone(), k, own));
                 }
-                Kind::Scatter(all)
+                NestKind::Scatter(all)
             }
             Array::Final(..) => {
                 let (kind, around, own) = self.last(graph.scalar(array)?)?;

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Definition, Kind, Placer};
+use super::{Definition, NestKind, Placer};
 use lambada_graph::cost;
 use lambada_graph::placed::{Buffer, BufferId, Content, Item, Nest, Pass, Placed};
 use lambada_graph::{Array, Axes, AxisId, LoopId, Node, NodeId, Term, is_safe, runs_along, slides};
@@ -74,7 +74,7 @@ impl Placer<'_> {
     fn by_pass(&self) -> BTreeMap<u32, Vec<usize>> {
         let mut passes: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (k, definition) in self.definitions.iter().enumerate() {
-            let scattered = matches!(definition.kind, Kind::Scatter(_));
+            let scattered = matches!(definition.kind, NestKind::Scatter(_));
             let before = Some(self.before(definition.pass));
             let before = before.filter(|pass| scattered && *pass != definition.pass);
             for pass in before.into_iter().chain([definition.pass]) {
@@ -91,7 +91,7 @@ impl Placer<'_> {
         for k in own.iter().copied() {
             let definition = &self.definitions[k];
             self.scattered(k, definition, pass, &mut all, &mut placed);
-            if definition.pass != pass || matches!(definition.kind, Kind::Scatter(_)) {
+            if definition.pass != pass || matches!(definition.kind, NestKind::Scatter(_)) {
                 continue;
             }
             let first = self.first(&definition.domain, &definition.needs, &all, &placed);
@@ -104,10 +104,10 @@ impl Placer<'_> {
                 all.len() - 1
             });
             let item = match definition.kind {
-                Kind::Reduce => Item::Reduce(BufferId(k as u32)),
-                Kind::List => Item::List(BufferId(k as u32)),
-                Kind::Last => Item::Last(BufferId(k as u32)),
-                Kind::Store | Kind::Scatter(_) => Item::Store(BufferId(k as u32)),
+                NestKind::Reduce => Item::Reduce(BufferId(k as u32)),
+                NestKind::List => Item::List(BufferId(k as u32)),
+                NestKind::Last => Item::Last(BufferId(k as u32)),
+                NestKind::Store | NestKind::Scatter(_) => Item::Store(BufferId(k as u32)),
             };
             all[at].add(item, &definition.reduced, &definition.needs);
             placed.insert(k, at);
@@ -130,7 +130,7 @@ impl Placer<'_> {
             let at = *placed.get(need)?;
             let other = &self.definitions[*need];
             let here = all[at].domain == *domain
-                && other.kind == Kind::Store
+                && other.kind == NestKind::Store
                 && matches!(other.content, Content::Node(_));
             Some(if here { at } else { at + 1 })
         };
@@ -148,7 +148,7 @@ impl Placer<'_> {
         all: &mut Vec<Built>,
         placed: &mut FxHashMap<usize, usize>,
     ) {
-        let Kind::Scatter(terms) = &definition.kind else { return };
+        let NestKind::Scatter(terms) = &definition.kind else { return };
         let id = BufferId(k as u32);
         let before = self.before(definition.pass);
         let mut last = None;

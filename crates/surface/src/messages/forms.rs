@@ -2,7 +2,7 @@
 
 use lambada_source::{Problem, Span};
 
-use super::syntax::{Place, lacking};
+use super::syntax::{GapPosition, lacking};
 
 pub fn chained_comparison(first: Span, second: Span) -> Problem {
     Problem::error("E0030", "comparisons cannot be chained", second, "a second comparison")
@@ -30,21 +30,21 @@ pub fn wrong_arrow(span: Span, found: &str, better: &str, form: &str) -> Problem
     .hint(form)
 }
 
-pub fn missing_in(keyword: Span, found: &str, place: Place) -> Problem {
+pub fn missing_in(keyword: Span, found: &str, gap: GapPosition) -> Problem {
     let what = "`in`";
-    lacking("E0033", what, found, place)
+    lacking("E0033", what, found, gap)
         .label(keyword, "for this `let`")
         .hint("a `let` is written `let x = e in body`; the last line of a body says what it gives")
 }
 
-pub fn missing_then(keyword: Span, found: &str, place: Place) -> Problem {
-    lacking("E0034", "`then`", found, place)
+pub fn missing_then(keyword: Span, found: &str, gap: GapPosition) -> Problem {
+    lacking("E0034", "`then`", found, gap)
         .label(keyword, "for this `if`")
         .hint("a choice is written `if c then a else b`")
 }
 
-pub fn missing_else(keyword: Span, found: &str, place: Place) -> Problem {
-    lacking("E0070", "`else`", found, place).label(keyword, "this `if` has no `else`").hint(
+pub fn missing_else(keyword: Span, found: &str, gap: GapPosition) -> Problem {
+    lacking("E0070", "`else`", found, gap).label(keyword, "this `if` has no `else`").hint(
         "every `if` gives a value in both cases; where there is nothing to do, write `else ()`",
     )
 }
@@ -93,8 +93,8 @@ pub fn or_pattern(span: Span) -> Problem {
         .hint("write the case twice: `| P -> e | Q -> e`")
 }
 
-pub fn no_cases(keyword: Span, found: &str, place: Place) -> Problem {
-    lacking("E0074", "`|`", found, place)
+pub fn no_cases(keyword: Span, found: &str, gap: GapPosition) -> Problem {
+    lacking("E0074", "`|`", found, gap)
         .label(keyword, "this `match` has no cases")
         .hint("write `match e | P x -> a | Q -> b`")
 }
@@ -205,8 +205,8 @@ pub fn for_do(span: Span) -> Problem {
         .hint("`for i < n => e` builds an array; a loop with state is `loop x = e for i < n do …`")
 }
 
-pub fn loop_without_driver(keyword: Span, found: &str, place: Place) -> Problem {
-    lacking("E0084", "`for` or `while`", found, place)
+pub fn loop_without_driver(keyword: Span, found: &str, gap: GapPosition) -> Problem {
+    lacking("E0084", "`for` or `while`", found, gap)
         .label(keyword, "for this `loop`")
         .hint("write `loop x = e for i < n do …`, `loop x = e for y in ys do …` or `loop x = e while c do …`")
 }
@@ -231,12 +231,12 @@ pub fn checkpoint_array(span: Span) -> Problem {
         .hint("its iterations are independent, so none of them keeps a state; `checkpoint` belongs to a `loop`")
 }
 
-pub fn checkpoint_policy(found: &str, place: Place) -> Problem {
-    lacking("E0098", "`all`, `sqrt` or a number of states", found, place).hint(CHECKPOINTS)
+pub fn checkpoint_policy(found: &str, gap: GapPosition) -> Problem {
+    lacking("E0098", "`all`, `sqrt` or a number of states", found, gap).hint(CHECKPOINTS)
 }
 
-pub fn checkpoint_operand(found: &str, place: Place) -> Problem {
-    lacking("E0099", "`do`", found, place).hint(CHECKPOINTS)
+pub fn checkpoint_operand(found: &str, gap: GapPosition) -> Problem {
+    lacking("E0099", "`do`", found, gap).hint(CHECKPOINTS)
 }
 
 const CHECKPOINTS: &str = "write `checkpoint all`, `checkpoint sqrt`, `checkpoint 8`, `checkpoint k` or `checkpoint (k + 1)`";
@@ -276,8 +276,8 @@ pub fn braces_around_body(span: Span) -> Problem {
         .hint("write `def f x = e`; braces are for records, `{x = 1.0}`")
 }
 
-pub fn body_after_type(colon: Span, found: &str, place: Place) -> Problem {
-    lacking("E0088", "`=`", found, place)
+pub fn body_after_type(colon: Span, found: &str, gap: GapPosition) -> Problem {
+    lacking("E0088", "`=`", found, gap)
         .label(colon, "a type follows this `:`")
         .hint("write `def f x = e`; a `:` gives a type: `def f x : real = e`")
 }
@@ -307,8 +307,8 @@ pub fn accumulator_name(span: Span) -> Problem {
         .hint("write `accumulate h = replicate n 0.0 in …`")
 }
 
-pub fn accumulate_in(keyword: Span, found: &str, place: Place) -> Problem {
-    lacking("E0093", "`in`", found, place)
+pub fn accumulate_in(keyword: Span, found: &str, gap: GapPosition) -> Problem {
+    lacking("E0093", "`in`", found, gap)
         .label(keyword, "for this `accumulate`")
         .hint("write `accumulate h = start in body`, where the body adds with `h[i] += v`")
 }

@@ -2,7 +2,7 @@
 
 use lambada_source::{Problem, Span};
 
-use super::syntax::{Place, lacking};
+use super::syntax::{GapPosition, lacking};
 
 pub fn not_an_item(span: Span, found: &str) -> Problem {
     Problem::error(
@@ -71,8 +71,8 @@ pub fn needs_name(span: Span) -> Problem {
         .hint("name the whole and take it apart where it is used: `def pair = …`, `let (a, b) = pair in …`")
 }
 
-pub fn no_body(found: &str, place: Place) -> Problem {
-    lacking("E0060", "`=`", found, place).hint("a definition is written `def f x = e`")
+pub fn no_body(found: &str, gap: GapPosition) -> Problem {
+    lacking("E0060", "`=`", found, gap).hint("a definition is written `def f x = e`")
 }
 
 pub fn sizes_come_first(span: Span) -> Problem {

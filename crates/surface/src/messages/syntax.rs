@@ -6,12 +6,12 @@ use crate::token::Bracket;
 
 /// Place of a missing part: the current token, or the end of the one before if that ended its line.
 #[derive(Clone, Copy, Debug)]
-pub struct Place {
+pub struct GapPosition {
     pub span: Span,
     pub after: bool,
 }
 
-impl Place {
+impl GapPosition {
     fn label(self, what: &str) -> String {
         if self.after { format!("expected {what} after this") } else { format!("expected {what}") }
     }
@@ -39,15 +39,15 @@ impl Missing {
     }
 }
 
-pub fn expected(missing: Missing, what: &str, found: &str, place: Place) -> Problem {
-    lacking(missing.code(), what, found, place)
+pub fn expected(missing: Missing, what: &str, found: &str, gap: GapPosition) -> Problem {
+    lacking(missing.code(), what, found, gap)
 }
 
-pub(super) fn lacking(code: &'static str, what: &str, found: &str, place: Place) -> Problem {
-    Problem::error(code, format!("expected {what}, found {found}"), place.span, place.label(what))
+pub(super) fn lacking(code: &'static str, what: &str, found: &str, gap: GapPosition) -> Problem {
+    Problem::error(code, format!("expected {what}, found {found}"), gap.span, gap.label(what))
 }
 
-pub fn unclosed(opener: Span, bracket: Bracket, place: Place) -> Problem {
+pub fn unclosed(opener: Span, bracket: Bracket, gap: GapPosition) -> Problem {
     let closing = bracket.closing();
     let problem = Problem::error(
         "E0015",
@@ -55,14 +55,14 @@ pub fn unclosed(opener: Span, bracket: Bracket, place: Place) -> Problem {
         opener,
         format!("no `{closing}` belongs to it"),
     );
-    if place.span == opener {
+    if gap.span == opener {
         return problem;
     }
     problem.label(
-        place.span,
+        gap.span,
         format!(
             "`{closing}` is missing at the latest {}",
-            if place.after { "after this" } else { "here" }
+            if gap.after { "after this" } else { "here" }
         ),
     )
 }
@@ -86,11 +86,11 @@ pub fn unopened(span: Span, bracket: Bracket) -> Problem {
 pub fn in_brackets(
     what: &str,
     found: &str,
-    place: Place,
+    gap: GapPosition,
     opener: Span,
     bracket: Bracket,
 ) -> Problem {
-    expected(Missing::Sign, what, found, place)
+    expected(Missing::Sign, what, found, gap)
         .label(opener, format!("inside this `{}`", bracket.opening()))
 }
 

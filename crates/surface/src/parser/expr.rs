@@ -40,13 +40,13 @@ pub(crate) const UNARY: u8 = 9;
 pub(crate) const POWER: u8 = 10;
 
 /// The content of index brackets.
-enum Place {
+enum Subscript {
     Index(Box<Expr>),
     Slice(Option<Box<Expr>>, Option<Box<Expr>>),
 }
 
 /// The content of the brackets of `xs[…]`.
-pub(super) enum Places {
+pub(super) enum Subscripts {
     Index(Vec<Expr>),
     Slice(Option<Box<Expr>>, Option<Box<Expr>>),
     Error,
@@ -106,13 +106,13 @@ impl Parser<'_> {
         while self.is(Keyword::With) && self.update_follows()? {
             self.count(&mut length)?;
             self.bump();
-            let places = self.places()?;
+            let subscripts = self.subscripts()?;
             self.equals("an update is written `xs with [i] = e`")?;
             let value = self.binary(PIPE)?;
-            let kind = match places {
-                Places::Index(places) => ExprKind::Update(left, places, value),
-                Places::Slice(from, to) => ExprKind::UpdateSlice(left, from, to, value),
-                Places::Error => ExprKind::Error,
+            let kind = match subscripts {
+                Subscripts::Index(subscripts) => ExprKind::Update(left, subscripts, value),
+                Subscripts::Slice(from, to) => ExprKind::UpdateSlice(left, from, to, value),
+                Subscripts::Error => ExprKind::Error,
             };
             left = self.make(start, kind);
         }
@@ -152,8 +152,8 @@ impl Parser<'_> {
     fn addition(&mut self, start: usize, mut left: Box<Expr>) -> Parse<Box<Expr>> {
         let sign = self.bump().span;
         let place = left.span;
-        let (base, places) = match &mut left.kind {
-            ExprKind::Index(base, places) => (&mut **base, std::mem::take(places)),
+        let (base, subscripts) = match &mut left.kind {
+            ExprKind::Index(base, subscripts) => (&mut **base, std::mem::take(subscripts)),
             ExprKind::Slice(..) => return self.halt(forms::slice_addition(place)),
             _ => (&mut *left, Vec::new()),
         };
@@ -162,7 +162,7 @@ impl Parser<'_> {
         };
         let name = Name { text: text.clone(), span: base.span };
         let value = self.nested(Self::single)?;
-        Ok(self.make(start, ExprKind::Add(name, places, value)))
+        Ok(self.make(start, ExprKind::Add(name, subscripts, value)))
     }
 
     /// Infix operators that bind at least as tightly as `min`.
@@ -463,10 +463,10 @@ impl Parser<'_> {
     }
 
     fn indexed(&mut self, array: Box<Expr>) -> Parse<ExprKind> {
-        Ok(match self.places()? {
-            Places::Index(places) => ExprKind::Index(array, places),
-            Places::Slice(from, to) => ExprKind::Slice(array, from, to),
-            Places::Error => ExprKind::Error,
+        Ok(match self.subscripts()? {
+            Subscripts::Index(subscripts) => ExprKind::Index(array, subscripts),
+            Subscripts::Slice(from, to) => ExprKind::Slice(array, from, to),
+            Subscripts::Error => ExprKind::Error,
         })
     }
 
@@ -497,12 +497,12 @@ impl Parser<'_> {
     }
 
     /// `[i, j]`, `[a:b]`
-    pub(super) fn places(&mut self) -> Parse<Places> {
+    pub(super) fn subscripts(&mut self) -> Parse<Subscripts> {
         let start = self.span();
         if self.kind() != TokenKind::Open(Bracket::Square) {
             return Err(self.expected(Missing::Sign, "`[`"));
         }
-        let places = self.brackets("`,`", |p| {
+        let subscripts = self.brackets("`,`", |p| {
             if p.kind() == TokenKind::Close(Bracket::Square) {
                 return p.halt(forms::empty_index(start.to(p.span())));
             }
@@ -513,42 +513,46 @@ impl Parser<'_> {
                 _ => Ok(all),
             }
         })?;
-        let Some(places) = places else { return Ok(Places::Error) };
-        self.one_slice(places, start)
+        let Some(subscripts) = subscripts else { return Ok(Subscripts::Error) };
+        self.one_slice(subscripts, start)
     }
 
-    fn one_slice(&mut self, mut places: Vec<Place>, start: lambada_source::Span) -> Parse<Places> {
-        if places.len() == 1
-            && let Some(Place::Slice(from, to)) =
-                places.pop_if(|place| matches!(place, Place::Slice(..)))
+    fn one_slice(
+        &mut self,
+        mut subscripts: Vec<Subscript>,
+        start: lambada_source::Span,
+    ) -> Parse<Subscripts> {
+        if subscripts.len() == 1
+            && let Some(Subscript::Slice(from, to)) =
+                subscripts.pop_if(|subscript| matches!(subscript, Subscript::Slice(..)))
         {
-            return Ok(Places::Slice(from, to));
+            return Ok(Subscripts::Slice(from, to));
         }
         let mut indices = Vec::new();
-        for place in places {
-            match place {
-                Place::Index(index) => indices.push(*index),
-                Place::Slice(..) => {
+        for subscript in subscripts {
+            match subscript {
+                Subscript::Index(index) => indices.push(*index),
+                Subscript::Slice(..) => {
                     let span = start.to(self.tokens[self.at - 1].span);
                     self.report(forms::slice_of_many(span));
-                    return Ok(Places::Error);
+                    return Ok(Subscripts::Error);
                 }
             }
         }
-        Ok(Places::Index(indices))
+        Ok(Subscripts::Index(indices))
     }
 
-    fn index_or_slice(&mut self) -> Parse<Place> {
+    fn index_or_slice(&mut self) -> Parse<Subscript> {
         let from =
             if self.kind() == TokenKind::Colon { None } else { Some(self.nested(Self::single)?) };
         if !self.eat(TokenKind::Colon) {
-            return from.map(Place::Index).ok_or(Halt);
+            return from.map(Subscript::Index).ok_or(Halt);
         }
         let to = match self.kind() {
             TokenKind::Close(_) | TokenKind::Comma => None,
             _ => Some(self.nested(Self::single)?),
         };
-        Ok(Place::Slice(from, to))
+        Ok(Subscript::Slice(from, to))
     }
 
     /// Reports a missing expression.

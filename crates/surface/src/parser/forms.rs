@@ -170,7 +170,7 @@ impl Parser<'_> {
             return self.missing(forms::and_without_rec(self.span()));
         }
         self.at = line.unwrap_or(end);
-        let problem = forms::missing_in(keyword, &self.found(), self.place());
+        let problem = forms::missing_in(keyword, &self.found(), self.gap());
         self.at = end;
         self.missing(problem);
     }
@@ -267,7 +267,7 @@ impl Parser<'_> {
     fn condition(&mut self, keyword: Span) -> Parse<Box<Expr>> {
         let condition = self.expr()?;
         if !self.lost && !self.is(Keyword::Then) {
-            let problem = forms::missing_then(keyword, &self.found(), self.place());
+            let problem = forms::missing_then(keyword, &self.found(), self.gap());
             self.missing(problem);
         }
         self.find(|kind| kind == TokenKind::Keyword(Keyword::Then));
@@ -290,7 +290,7 @@ impl Parser<'_> {
             return Ok(yes);
         }
         if !self.lost {
-            let problem = forms::missing_else(keyword, &self.found(), self.place());
+            let problem = forms::missing_else(keyword, &self.found(), self.gap());
             self.missing(problem);
         }
         self.find(|kind| kind == TokenKind::Keyword(Keyword::Else));
@@ -319,7 +319,7 @@ impl Parser<'_> {
             if self.kind() == TokenKind::Bad {
                 return Err(Halt);
             }
-            let problem = forms::no_cases(keyword, &self.found(), self.place());
+            let problem = forms::no_cases(keyword, &self.found(), self.gap());
             return self.halt(problem);
         }
         let mut arms = Vec::new();
@@ -493,7 +493,7 @@ impl Parser<'_> {
             }
             TokenKind::Bad => return Err(Halt),
             _ => {
-                let problem = forms::loop_without_driver(keyword, &self.found(), self.place());
+                let problem = forms::loop_without_driver(keyword, &self.found(), self.gap());
                 return self.halt(problem);
             }
         };
@@ -522,7 +522,7 @@ impl Parser<'_> {
             }
             TokenKind::Bad => return Err(Halt),
             _ => {
-                let problem = forms::checkpoint_policy(&self.found(), self.place());
+                let problem = forms::checkpoint_policy(&self.found(), self.gap());
                 return self.halt(problem);
             }
         };
@@ -532,7 +532,7 @@ impl Parser<'_> {
             }
             TokenKind::Bad => Err(Halt),
             _ => {
-                let problem = forms::checkpoint_operand(&self.found(), self.place());
+                let problem = forms::checkpoint_operand(&self.found(), self.gap());
                 self.halt(problem)
             }
         }
@@ -569,7 +569,7 @@ impl Parser<'_> {
             if self.kind() == TokenKind::Bad {
                 return Err(Halt);
             }
-            let problem = forms::accumulate_in(keyword, &self.found(), self.place());
+            let problem = forms::accumulate_in(keyword, &self.found(), self.gap());
             return self.halt(problem);
         }
         let body = self.expr()?;

@@ -174,7 +174,7 @@ impl Parser<'_> {
             if self.kind() == TokenKind::Bad {
                 return Err(Halt);
             }
-            let problem = items::import_path(self.place().span, &self.found());
+            let problem = items::import_path(self.gap().span, &self.found());
             return self.halt(problem);
         }
         let path = self.text();
@@ -311,12 +311,12 @@ impl Parser<'_> {
                 self.kind(),
                 TokenKind::Equals | TokenKind::Op(BinaryOp::Eq) | TokenKind::Bad
             ) {
-                let problem = forms::body_after_type(colon, &self.found(), self.place());
+                let problem = forms::body_after_type(colon, &self.found(), self.gap());
                 return self.halt(problem);
             }
         }
         if self.ends_item() {
-            let problem = items::no_body(&self.found(), self.place());
+            let problem = items::no_body(&self.found(), self.gap());
             return self.halt(problem);
         }
         if self.lost {

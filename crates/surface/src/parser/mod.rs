@@ -25,7 +25,7 @@ use lambada_source::{FileId, Problem, Span, stack};
 use crate::ast::{Expr, ExprKind, Module, Name, TypeExpr};
 use crate::lexer::tokenize;
 use crate::messages::forms as messages;
-use crate::messages::syntax::{self, Missing, Place};
+use crate::messages::syntax::{self, GapPosition, Missing};
 use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind};
 
 /// Limit on the nesting of constructs, without `let`s, `else if`s and `;`.
@@ -280,10 +280,10 @@ impl<'a> Parser<'a> {
     }
 
     /// Place for a missing token.
-    fn place(&self) -> Place {
+    fn gap(&self) -> GapPosition {
         let token = self.token();
         let after = self.at > 0 && (token.starts_line || token.kind == TokenKind::End);
-        Place { span: if after { self.tokens[self.at - 1].span } else { token.span }, after }
+        GapPosition { span: if after { self.tokens[self.at - 1].span } else { token.span }, after }
     }
 
     /// Reports that `what` was expected, unless the lexer has reported this token.
@@ -296,9 +296,9 @@ impl<'a> Parser<'a> {
         if self.kind() != TokenKind::Bad {
             let problem = match self.enclosing() {
                 Some((opener, bracket)) if self.ends_item() => {
-                    syntax::unclosed(opener, bracket, self.place())
+                    syntax::unclosed(opener, bracket, self.gap())
                 }
-                _ => syntax::expected(missing, what, &self.found(), self.place()),
+                _ => syntax::expected(missing, what, &self.found(), self.gap()),
             };
             self.report(if form.is_empty() { problem } else { problem.hint(form) });
         }
@@ -427,10 +427,8 @@ impl<'a> Parser<'a> {
             TokenKind::Close(found) => {
                 self.halt(syntax::mismatched(opener, bracket, self.span(), found))
             }
-            _ if self.ends_item() => self.halt(syntax::unclosed(opener, bracket, self.place())),
-            _ => {
-                self.halt(syntax::in_brackets(&what, &self.found(), self.place(), opener, bracket))
-            }
+            _ if self.ends_item() => self.halt(syntax::unclosed(opener, bracket, self.gap())),
+            _ => self.halt(syntax::in_brackets(&what, &self.found(), self.gap(), opener, bracket)),
         }
     }
 

@@ -10,7 +10,7 @@ use lambada_prim::ScalarTy;
 use lambada_source::Problem;
 
 use super::super::describe::{Input, Role};
-use super::super::leaves::{Kind, Leaf, leaves};
+use super::super::leaves::{Leaf, LeafKind, leaves};
 use super::super::messages;
 use super::super::sizes::{Extent, traced, written};
 use super::{Builder, Word, Wrt, constructors, part_of, word};
@@ -137,8 +137,8 @@ impl Builder<'_> {
         for leaf in leaves {
             let dims = self.extents(before + leaf.place);
             let role = match leaf.kind {
-                Kind::Data | Kind::Tag(_) => Role::Value(leaf.name.clone()),
-                Kind::Number | Kind::Column => Role::Rows(param.to_string()),
+                LeafKind::Data | LeafKind::Tag(_) => Role::Value(leaf.name.clone()),
+                LeafKind::Number | LeafKind::Column => Role::Rows(param.to_string()),
             };
             let name = self.input(&leaf, &leaf.name, role, dims);
             point.push((leaf, name));
@@ -248,7 +248,7 @@ impl Builder<'_> {
         let mut words: Vec<(usize, Word)> = Vec::new();
         for leaf in leaves {
             let dims = self.extents(before + leaf.place);
-            let needed = leaf.is_real() || whole || matches!(leaf.kind, Kind::Tag(_));
+            let needed = leaf.is_real() || whole || matches!(leaf.kind, LeafKind::Tag(_));
             let word = if needed {
                 let role = Role::Cotangent(part_of("value", &leaf.name));
                 let name = self.input(&leaf, &format!("{}_ct", leaf.name), role, dims);

@@ -22,7 +22,7 @@ use lambada_source::Problem;
 use lambada_surface::ast::Item;
 
 use super::describe::{Function, Input, Output, Rows};
-use super::leaves::{Kind, Leaf};
+use super::leaves::{Leaf, LeafKind};
 use super::names::Names;
 use super::sizes::{Extent, traced};
 
@@ -285,7 +285,7 @@ fn word(leaf: &Leaf, name: &str) -> Word {
 }
 
 fn constructors(leaf: &Leaf) -> Vec<String> {
-    if let Kind::Tag(all) = &leaf.kind { all.clone() } else { Vec::new() }
+    if let LeafKind::Tag(all) = &leaf.kind { all.clone() } else { Vec::new() }
 }
 
 /// The part `x` of a name `value_x`; empty for the value itself.

@@ -4,7 +4,7 @@ use lambada::Operator;
 use lambada_normalize::Layout;
 
 use super::super::describe::{Dims, Output, Role};
-use super::super::leaves::{Kind, Leaf, components, leaves};
+use super::super::leaves::{Leaf, LeafKind, components, leaves};
 use super::super::request::suffix;
 use super::super::sizes::Extent;
 use super::{Builder, constructors, part_of};
@@ -105,9 +105,9 @@ impl Builder<'_> {
 fn values(leaves: Vec<Leaf>) -> Vec<(Leaf, Role, String)> {
     let value = |leaf: Leaf| {
         let role = match leaf.kind {
-            Kind::Data | Kind::Tag(_) => Role::Value(part_of("value", &leaf.name)),
-            Kind::Number => Role::Rows("value".to_string()),
-            Kind::Column => Role::Rows("rows".to_string()),
+            LeafKind::Data | LeafKind::Tag(_) => Role::Value(part_of("value", &leaf.name)),
+            LeafKind::Number => Role::Rows("value".to_string()),
+            LeafKind::Column => Role::Rows("rows".to_string()),
         };
         let name = leaf.name.clone();
         (leaf, role, name)
@@ -120,7 +120,7 @@ fn derivative(
     leaves: Vec<Leaf>,
     name: impl Fn(&Leaf) -> (Role, String),
 ) -> Vec<(Leaf, Role, String)> {
-    let shown = |leaf: &Leaf| leaf.is_real() || leaf.kind == Kind::Number;
+    let shown = |leaf: &Leaf| leaf.is_real() || leaf.kind == LeafKind::Number;
     let named = |leaf: Leaf| {
         let (role, hint) = name(&leaf);
         (leaf, role, hint)

@@ -12,15 +12,15 @@ use super::{Outside, Term, component, outside, tuple};
 
 /// The meaning of a term, as far as it is static.
 #[derive(Clone)]
-pub enum Known {
+pub enum PartiallyStatic {
     /// A term of the source language; its type in `core` mentions no array.
     Term(Term),
     /// An array of reals with these sizes, as a vector.
     Array(Term, Vec<usize>),
     /// A tuple, or a record.
-    Tuple(Vec<Known>),
+    Tuple(Vec<PartiallyStatic>),
     /// An array of n tuples, as arrays of their components.
-    Rows(usize, Vec<Known>),
+    Rows(usize, Vec<PartiallyStatic>),
     /// An integer or a truth value.
     Static(Scalar),
     /// In a loop: its value for each index.
@@ -28,34 +28,34 @@ pub enum Known {
     /// An array of integers or truth values.
     Table(Vec<Scalar>),
     /// A function that is no term of the source language, with its environment.
-    Code(core::Term, HashMap<u32, Known>),
+    Code(core::Term, HashMap<u32, PartiallyStatic>),
 }
 
-impl Known {
+impl PartiallyStatic {
     /// A value of the given type, as a term.
-    pub fn of_type(ty: &core::Ty, sized: Option<&SizedTy>, t: Term) -> Known {
+    pub fn of_type(ty: &core::Ty, sized: Option<&SizedTy>, t: Term) -> PartiallyStatic {
         if let Some(dims) = dimensions(ty, sized) {
-            return Known::Array(t, dims);
+            return PartiallyStatic::Array(t, dims);
         }
         match ty {
             core::Ty::Tuple(_) | core::Ty::Record(_) => {
                 let items = ty.components();
                 let part = |(k, item)| {
-                    Known::of_type(
+                    PartiallyStatic::of_type(
                         item,
                         sized_component(sized, k),
                         component(t.clone(), k, items.len()),
                     )
                 };
-                let parts: Vec<Known> = items.iter().enumerate().map(part).collect();
+                let parts: Vec<PartiallyStatic> = items.iter().enumerate().map(part).collect();
                 if parts.iter().all(|part| part.plain().is_some()) {
-                    Known::Term(t)
+                    PartiallyStatic::Term(t)
                 } else {
-                    Known::Tuple(parts)
+                    PartiallyStatic::Tuple(parts)
                 }
             }
             core::Ty::Scalar(_) | core::Ty::Array(_) | core::Ty::Fun(..) | core::Ty::Variant(_) => {
-                Known::Term(t)
+                PartiallyStatic::Term(t)
             }
         }
     }
@@ -63,19 +63,19 @@ impl Known {
     /// As a term.
     pub fn term(&self, span: Span) -> Result<Term, Outside> {
         match self {
-            Known::Term(t) | Known::Array(t, _) => Ok(t.clone()),
-            Known::Tuple(items) => {
+            PartiallyStatic::Term(t) | PartiallyStatic::Array(t, _) => Ok(t.clone()),
+            PartiallyStatic::Tuple(items) => {
                 Ok(tuple(&items.iter().map(|item| item.term(span)).collect::<Result<Vec<_>, _>>()?))
             }
-            Known::Rows(..) => outside(span, "an array of tuples", ROWS),
-            Known::Static(value) => {
+            PartiallyStatic::Rows(..) => outside(span, "an array of tuples", ROWS),
+            PartiallyStatic::Static(value) => {
                 outside(span, format!("a constant of type `{}`", value.ty()), INTEGERS)
             }
-            Known::Each(..) => {
+            PartiallyStatic::Each(..) => {
                 outside(span, "an integer that depends on the index of a loop", INTEGERS)
             }
-            Known::Table(_) => outside(span, "an array of integers", INTEGERS),
-            Known::Code(..) => {
+            PartiallyStatic::Table(_) => outside(span, "an array of integers", INTEGERS),
+            PartiallyStatic::Code(..) => {
                 outside(span, "a function of arrays or of integers that is used as a value", REALS)
             }
         }
@@ -84,72 +84,78 @@ impl Known {
     /// As a term, where no sizes are lost by that.
     pub fn plain(&self) -> Option<Term> {
         match self {
-            Known::Term(t) => Some(t.clone()),
-            Known::Tuple(items) => {
-                Some(tuple(&items.iter().map(Known::plain).collect::<Option<Vec<_>>>()?))
+            PartiallyStatic::Term(t) => Some(t.clone()),
+            PartiallyStatic::Tuple(items) => {
+                Some(tuple(&items.iter().map(PartiallyStatic::plain).collect::<Option<Vec<_>>>()?))
             }
-            Known::Array(..)
-            | Known::Rows(..)
-            | Known::Static(_)
-            | Known::Each(..)
-            | Known::Table(_)
-            | Known::Code(..) => None,
+            PartiallyStatic::Array(..)
+            | PartiallyStatic::Rows(..)
+            | PartiallyStatic::Static(_)
+            | PartiallyStatic::Each(..)
+            | PartiallyStatic::Table(_)
+            | PartiallyStatic::Code(..) => None,
         }
     }
 
     /// As a constant.
     pub fn scalar(&self) -> Option<Scalar> {
-        if let Known::Static(value) = self { Some(*value) } else { None }
+        if let PartiallyStatic::Static(value) = self { Some(*value) } else { None }
     }
 
     /// The size of an array.
     pub fn size(&self, axis: usize, span: Span) -> Result<usize, Outside> {
         match self {
-            Known::Array(_, dims) => Ok(dims[axis]),
-            Known::Rows(n, _) if axis == 0 => Ok(*n),
-            Known::Table(values) if axis == 0 => Ok(values.len()),
-            Known::Rows(..) | Known::Table(_) => outside(span, "an array of arrays", ROWS),
-            Known::Term(_)
-            | Known::Tuple(_)
-            | Known::Static(_)
-            | Known::Each(..)
-            | Known::Code(..) => outside(span, "the size of an array", SIZES),
+            PartiallyStatic::Array(_, dims) => Ok(dims[axis]),
+            PartiallyStatic::Rows(n, _) if axis == 0 => Ok(*n),
+            PartiallyStatic::Table(values) if axis == 0 => Ok(values.len()),
+            PartiallyStatic::Rows(..) | PartiallyStatic::Table(_) => {
+                outside(span, "an array of arrays", ROWS)
+            }
+            PartiallyStatic::Term(_)
+            | PartiallyStatic::Tuple(_)
+            | PartiallyStatic::Static(_)
+            | PartiallyStatic::Each(..)
+            | PartiallyStatic::Code(..) => outside(span, "the size of an array", SIZES),
         }
     }
 }
 
 /// A function of scalars, where all arguments are known, for each index of a loop at least; `None`
 /// if one is not, or if the function fails.
-pub fn lift(args: &[Known], f: impl Fn(&[Scalar]) -> Option<Scalar>) -> Option<Known> {
+pub fn lift(
+    args: &[PartiallyStatic],
+    f: impl Fn(&[Scalar]) -> Option<Scalar>,
+) -> Option<PartiallyStatic> {
     let mut around: Option<(usize, usize)> = None;
     for arg in args {
         match arg {
-            Known::Static(_) => {}
-            Known::Each(l, values) if around.is_none_or(|(other, _)| other == *l) => {
+            PartiallyStatic::Static(_) => {}
+            PartiallyStatic::Each(l, values) if around.is_none_or(|(other, _)| other == *l) => {
                 around = Some((*l, values.len()))
             }
-            Known::Each(..)
-            | Known::Term(_)
-            | Known::Array(..)
-            | Known::Tuple(_)
-            | Known::Rows(..)
-            | Known::Table(_)
-            | Known::Code(..) => {
+            PartiallyStatic::Each(..)
+            | PartiallyStatic::Term(_)
+            | PartiallyStatic::Array(..)
+            | PartiallyStatic::Tuple(_)
+            | PartiallyStatic::Rows(..)
+            | PartiallyStatic::Table(_)
+            | PartiallyStatic::Code(..) => {
                 return None;
             }
         }
     }
     let at = |i: usize| {
-        let scalar = |arg: &Known| {
-            if let Known::Each(_, values) = arg { Some(values[i]) } else { arg.scalar() }
+        let scalar = |arg: &PartiallyStatic| {
+            if let PartiallyStatic::Each(_, values) = arg { Some(values[i]) } else { arg.scalar() }
         };
         f(&args.iter().map(scalar).collect::<Option<Vec<_>>>()?)
     };
     match around {
-        None => at(0).map(Known::Static),
-        Some((l, n)) => {
-            (0..n).map(at).collect::<Option<Vec<_>>>().map(|values| Known::Each(l, values))
-        }
+        None => at(0).map(PartiallyStatic::Static),
+        Some((l, n)) => (0..n)
+            .map(at)
+            .collect::<Option<Vec<_>>>()
+            .map(|values| PartiallyStatic::Each(l, values)),
     }
 }
 

@@ -9,9 +9,9 @@ use lambada_core as core;
 use lambada_prim::Scalar;
 use lambada_source::Span;
 
-use super::known::{Known, lift};
+use super::known::{PartiallyStatic, lift};
 use super::outside::{ELEMENTS, FOLDS, ROWS, SIZES, SMALLER};
-use super::{LARGEST, Let, Outside, Read, Reader, component, outside, vector, wrap};
+use super::{CoreReader, LARGEST, Let, Outside, Read, component, outside, vector, wrap};
 use crate::op::Op;
 use crate::source::{
     Kind, REAL, Term, Var, abs, constant, fold, fst, lam, map, op, op_at, snd, tuple, var,
@@ -44,7 +44,7 @@ impl Loop {
     }
 }
 
-impl Reader<'_> {
+impl CoreReader<'_> {
     /// Reads the body of a loop, in which `bound` are bound too.
     fn body(
         &mut self,
@@ -52,10 +52,10 @@ impl Reader<'_> {
         n: usize,
         body: &core::Term,
         bound: Vec<Var>,
-    ) -> Result<(Known, Vec<Let>, Loop), Outside> {
+    ) -> Result<(PartiallyStatic, Vec<Let>, Loop), Outside> {
         let (l, depth) = (self.loops.len(), self.blocks.len());
         self.loops.push(Loop { depth, n, vectors: vec![] });
-        self.env.insert(i.id, Known::Each(l, (0..n as i64).map(Scalar::Int).collect()));
+        self.env.insert(i.id, PartiallyStatic::Each(l, (0..n as i64).map(Scalar::Int).collect()));
         let (known, lets) = self.block(bound, |reader| reader.read(body, vec![]))?;
         let around = self.loops.pop().expect("the loop that was pushed");
         Ok((known, lets, around))
@@ -63,7 +63,7 @@ impl Reader<'_> {
 
     fn count(&mut self, n: &core::Term) -> Result<usize, Outside> {
         match self.read(n, vec![])? {
-            Known::Static(Scalar::Int(size)) => match usize::try_from(size.max(0)) {
+            PartiallyStatic::Static(Scalar::Int(size)) => match usize::try_from(size.max(0)) {
                 Ok(size) if size <= LARGEST => Ok(size),
                 _ => {
                     outside(n.span(), format!("a loop of more than {LARGEST} iterations"), SMALLER)
@@ -98,11 +98,11 @@ impl Reader<'_> {
         }
         let (init, n) = (self.read(init, vec![])?.term(span)?, self.count(n)?);
         let s = Var::fresh(&state.hint, REAL);
-        self.env.insert(state.id, Known::Term(var(&s)));
+        self.env.insert(state.id, PartiallyStatic::Term(var(&s)));
         let (known, lets, around) = self.body(i, n, body, vec![s.clone()])?;
         let body = wrap(&lets, known.term(span)?);
         let (v, element) = match &around.used(&body)[..] {
-            _ if n == 0 => return Ok(Known::Term(init)),
+            _ if n == 0 => return Ok(PartiallyStatic::Term(init)),
             [] => (constant(vec![0.0; n]), Var::fresh("x", REAL)),
             [(v, element)] => (v.clone(), element.clone()),
             _ => return outside(span, "a `loop` over several arrays", FOLDS),
@@ -110,19 +110,24 @@ impl Reader<'_> {
         let step = lam("p", REAL.times(REAL), |p| {
             body.substitute(&Env::default().with(&s, fst(p.clone())).with(&element, snd(p)))
         });
-        Ok(Known::Term(fold(step, init, v)))
+        Ok(PartiallyStatic::Term(fold(step, init, v)))
     }
 
     /// `array[indices]`
-    pub fn index(&mut self, array: &Known, indices: &[Known], span: Span) -> Read {
+    pub fn index(
+        &mut self,
+        array: &PartiallyStatic,
+        indices: &[PartiallyStatic],
+        span: Span,
+    ) -> Read {
         match array {
-            Known::Array(v, dims) if dims.len() == indices.len() => {
+            PartiallyStatic::Array(v, dims) if dims.len() == indices.len() => {
                 let size: usize = dims.iter().product();
                 match lift(indices, |at| flat(dims, at)) {
-                    Some(Known::Static(Scalar::Int(i))) => {
-                        Ok(Known::Term(op(Op::Index(size, i as usize), v.clone())))
+                    Some(PartiallyStatic::Static(Scalar::Int(i))) => {
+                        Ok(PartiallyStatic::Term(op(Op::Index(size, i as usize), v.clone())))
                     }
-                    Some(Known::Each(l, places)) => {
+                    Some(PartiallyStatic::Each(l, places)) => {
                         let Some(v) = gathered(v, size, &places) else {
                             return outside(
                                 span,
@@ -132,7 +137,7 @@ impl Reader<'_> {
                                 ELEMENTS,
                             );
                         };
-                        Ok(Known::Term(self.element(l, v, span)?))
+                        Ok(PartiallyStatic::Term(self.element(l, v, span)?))
                     }
                     _ => outside(
                         span,
@@ -141,14 +146,14 @@ impl Reader<'_> {
                     ),
                 }
             }
-            Known::Array(..) => outside(span, "a row of a matrix", ROWS),
-            Known::Rows(_, items) => Ok(Known::Tuple(
+            PartiallyStatic::Array(..) => outside(span, "a row of a matrix", ROWS),
+            PartiallyStatic::Rows(_, items) => Ok(PartiallyStatic::Tuple(
                 items
                     .iter()
                     .map(|item| self.index(item, indices, span))
                     .collect::<Result<Vec<_>, _>>()?,
             )),
-            Known::Table(values) => match lift(indices, |at| {
+            PartiallyStatic::Table(values) => match lift(indices, |at| {
                 flat(&[values.len()], at).map(|i| values[i.int() as usize])
             }) {
                 Some(known) => Ok(known),
@@ -158,11 +163,11 @@ impl Reader<'_> {
                     ELEMENTS,
                 ),
             },
-            Known::Term(_)
-            | Known::Tuple(_)
-            | Known::Static(_)
-            | Known::Each(..)
-            | Known::Code(..) => outside(span, "an index", ELEMENTS),
+            PartiallyStatic::Term(_)
+            | PartiallyStatic::Tuple(_)
+            | PartiallyStatic::Static(_)
+            | PartiallyStatic::Each(..)
+            | PartiallyStatic::Code(..) => outside(span, "an index", ELEMENTS),
         }
     }
 
@@ -211,21 +216,25 @@ fn gathered(v: &Term, size: usize, places: &[Scalar]) -> Option<Term> {
 }
 
 /// The array of a loop body's values.
-fn array(around: &Loop, lets: &[Let], known: Known, span: Span) -> Read {
+fn array(around: &Loop, lets: &[Let], known: PartiallyStatic, span: Span) -> Read {
     match known {
-        Known::Tuple(items) => {
+        PartiallyStatic::Tuple(items) => {
             let items = items
                 .into_iter()
                 .map(|item| array(around, lets, item, span))
                 .collect::<Result<Vec<_>, _>>()?;
-            Ok(Known::Rows(around.n, items))
+            Ok(PartiallyStatic::Rows(around.n, items))
         }
-        Known::Term(t) if *t.ty() == REAL => {
-            Ok(Known::Array(collected(around, wrap(lets, t)), vec![around.n]))
+        PartiallyStatic::Term(t) if *t.ty() == REAL => {
+            Ok(PartiallyStatic::Array(collected(around, wrap(lets, t)), vec![around.n]))
         }
-        Known::Static(value) => Ok(Known::Table(vec![value; around.n])),
-        Known::Each(_, values) => Ok(Known::Table(values)),
-        Known::Term(_) | Known::Array(..) | Known::Rows(..) | Known::Table(_) | Known::Code(..) => {
+        PartiallyStatic::Static(value) => Ok(PartiallyStatic::Table(vec![value; around.n])),
+        PartiallyStatic::Each(_, values) => Ok(PartiallyStatic::Table(values)),
+        PartiallyStatic::Term(_)
+        | PartiallyStatic::Array(..)
+        | PartiallyStatic::Rows(..)
+        | PartiallyStatic::Table(_)
+        | PartiallyStatic::Code(..) => {
             outside(span, "a `for` that makes something else than real numbers", ROWS)
         }
     }

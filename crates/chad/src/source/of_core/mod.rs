@@ -3,8 +3,8 @@
 //!
 //! Arrays of real numbers have the type `real^n` for a size n that is known when the program is
 //! read. So reading is partial evaluation: sizes, indices and functions of arrays are evaluated
-//! (`Known`); the residual program is the term. A `for` or `loop` goes over the elements of vectors
-//! and becomes a primitive of Appendix F or an elementwise operation (`loops`).
+//! (`PartiallyStatic`); the residual program is the term. A `for` or `loop` goes over the elements
+//! of vectors and becomes a primitive of Appendix F or an elementwise operation (`loops`).
 
 mod known;
 mod loops;
@@ -21,7 +21,7 @@ use super::{
     Kind, REAL, Term, Ty, Var, abs, app, constant, fold, fst, lam, op, op_at, snd, tuple, var,
 };
 use crate::op::Op;
-use known::{Known, lift};
+use known::{PartiallyStatic, lift};
 use loops::Loop;
 pub use outside::Outside;
 use outside::{
@@ -56,7 +56,7 @@ pub fn of_core(program: &Program, entry: DefId) -> Result<(Var, Term), Outside> 
         params.push((x, def.signature.params.get(params.len()).map(|(_, sized)| sized)));
         body = inside;
     }
-    let mut reader = Reader { program, env: HashMap::new(), blocks: vec![], loops: vec![] };
+    let mut reader = CoreReader { program, env: HashMap::new(), blocks: vec![], loops: vec![] };
     let types = params
         .iter()
         .map(|(x, sized)| {
@@ -68,7 +68,7 @@ pub fn of_core(program: &Program, entry: DefId) -> Result<(Var, Term), Outside> 
     for (k, (param, sized)) in params.iter().enumerate() {
         reader.env.insert(
             param.id,
-            Known::of_type(&param.ty, *sized, component(var(&x), k, params.len())),
+            PartiallyStatic::of_type(&param.ty, *sized, component(var(&x), k, params.len())),
         );
     }
     let (known, lets) = reader.block(vec![x.clone()], |reader| reader.read(body, vec![]))?;
@@ -84,10 +84,10 @@ fn component(t: Term, k: usize, n: usize) -> Term {
     }
 }
 
-struct Reader<'a> {
+struct CoreReader<'a> {
     program: &'a Program,
     /// The values of the variables of `core`.
-    env: HashMap<u32, Known>,
+    env: HashMap<u32, PartiallyStatic>,
     /// The binders around, outermost first.
     blocks: Vec<Block>,
     /// The loops around that go over vectors, outermost first.
@@ -155,12 +155,12 @@ fn occurrences(t: &Term, x: &Var) -> (usize, bool) {
     all(&t.children())
 }
 
-type Read = Result<Known, Outside>;
+type Read = Result<PartiallyStatic, Outside>;
 
 /// The largest size of an array: the indices of a loop are known one by one.
 const LARGEST: usize = 1 << 20;
 
-impl Reader<'_> {
+impl CoreReader<'_> {
     fn ty(&self, ty: &core::Ty, sized: Option<&SizedTy>, span: Span) -> Result<Ty, Outside> {
         match ty {
             core::Ty::Scalar(ScalarTy::Real) => Ok(REAL),
@@ -202,7 +202,7 @@ impl Reader<'_> {
         &mut self,
         bound: Vec<Var>,
         run: impl FnOnce(&mut Self) -> Read,
-    ) -> Result<(Known, Vec<Let>), Outside> {
+    ) -> Result<(PartiallyStatic, Vec<Let>), Outside> {
         self.blocks.push(Block { bound, lets: vec![] });
         let known = run(self)?;
         let block = self.blocks.pop().expect("the block that was pushed");
@@ -210,7 +210,11 @@ impl Reader<'_> {
     }
 
     /// Runs in another environment.
-    fn inside(&mut self, env: HashMap<u32, Known>, run: impl FnOnce(&mut Self) -> Read) -> Read {
+    fn inside(
+        &mut self,
+        env: HashMap<u32, PartiallyStatic>,
+        run: impl FnOnce(&mut Self) -> Read,
+    ) -> Read {
         let outer = std::mem::replace(&mut self.env, env);
         let result = run(self);
         self.env = outer;
@@ -218,7 +222,7 @@ impl Reader<'_> {
     }
 
     /// The meaning of a term applied to arguments, the first last.
-    fn read(&mut self, t: &core::Term, mut args: Vec<Known>) -> Read {
+    fn read(&mut self, t: &core::Term, mut args: Vec<PartiallyStatic>) -> Read {
         let span = t.span();
         let known = match t.kind() {
             TermKind::Var(x) => match self.env.get(&x.id) {
@@ -233,8 +237,8 @@ impl Reader<'_> {
                 let known = self.inside(HashMap::new(), |reader| reader.read(&def.body, args))?;
                 return Ok(if whole { self.name(&def.name, known, false) } else { known });
             }
-            TermKind::Lit(Scalar::Real(value)) => Known::Term(constant([*value])),
-            TermKind::Lit(value) => Known::Static(*value),
+            TermKind::Lit(Scalar::Real(value)) => PartiallyStatic::Term(constant([*value])),
+            TermKind::Lit(value) => PartiallyStatic::Static(*value),
             TermKind::Lam(x, body) => match args.pop() {
                 Some(argument) => {
                     self.bind(x, argument, false);
@@ -251,21 +255,25 @@ impl Reader<'_> {
                 self.bind(x, s, true);
                 return self.read(body, args);
             }
-            TermKind::Tuple(items) => Known::Tuple(self.each(items)?),
+            TermKind::Tuple(items) => PartiallyStatic::Tuple(self.each(items)?),
             TermKind::Proj(t, k) => match self.read(t, vec![])? {
-                Known::Tuple(items) => items[*k].clone(),
-                other => Known::Term(component(other.term(span)?, *k, t.ty().components().len())),
+                PartiallyStatic::Tuple(items) => items[*k].clone(),
+                other => PartiallyStatic::Term(component(
+                    other.term(span)?,
+                    *k,
+                    t.ty().components().len(),
+                )),
             },
             TermKind::Prim(prim, items) => self.prim(*prim, items, span)?,
             TermKind::If(c, a, b) => match self.read(c, vec![]) {
-                Ok(Known::Static(Scalar::Bool(holds))) => {
+                Ok(PartiallyStatic::Static(Scalar::Bool(holds))) => {
                     return self.read(if holds { a } else { b }, args);
                 }
                 _ => return outside(span, "`if`", BRANCHES),
             },
             TermKind::Check { cond, body, .. } => match self.read(cond, vec![]) {
-                Ok(Known::Static(Scalar::Bool(true))) => return self.read(body, args),
-                Ok(Known::Static(Scalar::Bool(false))) => {
+                Ok(PartiallyStatic::Static(Scalar::Bool(true))) => return self.read(body, args),
+                Ok(PartiallyStatic::Static(Scalar::Bool(false))) => {
                     return outside(span, "a check that fails", CHECKS);
                 }
                 _ => return outside(span, "a check that can fail", CHECKS),
@@ -274,9 +282,9 @@ impl Reader<'_> {
             TermKind::Inspect(_, value) => return self.read(value, args),
             TermKind::Array(items) => self.array(t.ty(), items, span)?,
             TermKind::For(i, n, body) => self.for_(i, n, body, span)?,
-            TermKind::Dim(array, axis) => {
-                Known::Static(Scalar::Int(self.read(array, vec![])?.size(*axis, span)? as i64))
-            }
+            TermKind::Dim(array, axis) => PartiallyStatic::Static(Scalar::Int(
+                self.read(array, vec![])?.size(*axis, span)? as i64,
+            )),
             TermKind::Index(array, indices) => {
                 let array = self.read(array, vec![])?;
                 let indices = self.each(indices)?;
@@ -313,43 +321,47 @@ impl Reader<'_> {
         self.call(known, args, span)
     }
 
-    fn call(&mut self, f: Known, mut args: Vec<Known>, span: Span) -> Read {
+    fn call(&mut self, f: PartiallyStatic, mut args: Vec<PartiallyStatic>, span: Span) -> Read {
         match (f, args.is_empty()) {
             (f, true) => Ok(f),
-            (Known::Code(t, env), false) => self.inside(env, |reader| reader.read(&t, args)),
+            (PartiallyStatic::Code(t, env), false) => {
+                self.inside(env, |reader| reader.read(&t, args))
+            }
             (f, false) => {
                 let mut f = f.term(span)?;
                 while let Some(argument) = args.pop() {
                     f = app(f, argument.term(span)?);
                 }
-                Ok(Known::Term(f))
+                Ok(PartiallyStatic::Term(f))
             }
         }
     }
 
     /// The paper has one product: that of a matrix and a vector.
     fn contraction(&mut self, prim: ArrayPrim, args: &[core::Term], span: Span) -> Read {
-        let (ranks, args): (Vec<usize>, Vec<Known>) = self
+        let (ranks, args): (Vec<usize>, Vec<PartiallyStatic>) = self
             .each(args)?
             .into_iter()
-            .map(|arg| (if let Known::Array(_, dims) = &arg { dims.len() } else { 0 }, arg))
+            .map(|arg| {
+                (if let PartiallyStatic::Array(_, dims) = &arg { dims.len() } else { 0 }, arg)
+            })
             .unzip();
         let applies = |version: &Version| match version.args {
             [matrix, vector] => **matrix == format!("{}{vector}", version.result()),
             _ => false,
         };
         match (prim.version(&ranks), &args[..]) {
-            (Some(version), [Known::Array(a, rows), Known::Array(x, size)])
+            (Some(version), [PartiallyStatic::Array(a, rows), PartiallyStatic::Array(x, size)])
                 if applies(version) && rows.len() == 2 && *size == rows[1..] =>
             {
                 let product = op_at(Op::MatVec(rows[0], rows[1]), &[a.clone(), x.clone()]);
-                Ok(Known::Array(product, vec![rows[0]]))
+                Ok(PartiallyStatic::Array(product, vec![rows[0]]))
             }
             _ => outside(span, "`@` of something else than a matrix and a vector", ROWS),
         }
     }
 
-    fn each(&mut self, items: &[core::Term]) -> Result<Vec<Known>, Outside> {
+    fn each(&mut self, items: &[core::Term]) -> Result<Vec<PartiallyStatic>, Outside> {
         items.iter().map(|item| self.read(item, vec![])).collect()
     }
 
@@ -357,38 +369,45 @@ impl Reader<'_> {
     /// where not.
     fn function(&mut self, t: &core::Term, x: &core::Var, body: &core::Term) -> Read {
         let Ok(Ty::Fun(from, _)) = self.ty(t.ty(), None, t.span()) else {
-            return Ok(Known::Code(t.clone(), self.env.clone()));
+            return Ok(PartiallyStatic::Code(t.clone(), self.env.clone()));
         };
         let y = Var::fresh(&x.hint, (*from).clone());
-        self.env.insert(x.id, Known::Term(var(&y)));
+        self.env.insert(x.id, PartiallyStatic::Term(var(&y)));
         let (known, lets) = self.block(vec![y.clone()], |reader| reader.read(body, vec![]))?;
-        Ok(Known::Term(abs(y, wrap(&lets, known.term(body.span())?))))
+        Ok(PartiallyStatic::Term(abs(y, wrap(&lets, known.term(body.span())?))))
     }
 
-    fn bind(&mut self, x: &core::Var, known: Known, written: bool) {
+    fn bind(&mut self, x: &core::Var, known: PartiallyStatic, written: bool) {
         let known = self.name(&x.hint, known, written);
         self.env.insert(x.id, known);
     }
 
     /// Names a computed value, so that it is computed once.
-    fn name(&mut self, hint: &str, known: Known, written: bool) -> Known {
+    fn name(&mut self, hint: &str, known: PartiallyStatic, written: bool) -> PartiallyStatic {
         match known {
-            Known::Term(t) => Known::Term(self.name_term(hint, t, written)),
-            Known::Array(t, dims) => Known::Array(self.name_term(hint, t, written), dims),
-            Known::Tuple(items) => {
+            PartiallyStatic::Term(t) => PartiallyStatic::Term(self.name_term(hint, t, written)),
+            PartiallyStatic::Array(t, dims) => {
+                PartiallyStatic::Array(self.name_term(hint, t, written), dims)
+            }
+            PartiallyStatic::Tuple(items) => {
                 match items.iter().map(|item| item.plain()).collect::<Option<Vec<_>>>() {
-                    Some(terms) if terms.iter().all(is_atom) => Known::Tuple(items),
-                    Some(terms) => Known::Term(self.name_term(hint, tuple(&terms), written)),
-                    None => Known::Tuple(
+                    Some(terms) if terms.iter().all(is_atom) => PartiallyStatic::Tuple(items),
+                    Some(terms) => {
+                        PartiallyStatic::Term(self.name_term(hint, tuple(&terms), written))
+                    }
+                    None => PartiallyStatic::Tuple(
                         items.into_iter().map(|item| self.name(hint, item, written)).collect(),
                     ),
                 }
             }
-            Known::Rows(n, items) => Known::Rows(
+            PartiallyStatic::Rows(n, items) => PartiallyStatic::Rows(
                 n,
                 items.into_iter().map(|item| self.name(hint, item, written)).collect(),
             ),
-            Known::Static(_) | Known::Each(..) | Known::Table(_) | Known::Code(..) => known,
+            PartiallyStatic::Static(_)
+            | PartiallyStatic::Each(..)
+            | PartiallyStatic::Table(_)
+            | PartiallyStatic::Code(..) => known,
         }
     }
 
@@ -408,20 +427,23 @@ impl Reader<'_> {
         let args = self.each(items)?;
         if Op::is_real(prim) {
             let args = args.iter().map(|arg| arg.term(span)).collect::<Result<Vec<_>, _>>()?;
-            return Ok(Known::Term(op_at(Op::Each(prim, 1), &args)));
+            return Ok(PartiallyStatic::Term(op_at(Op::Each(prim, 1), &args)));
         }
-        if let (Prim::PowInt, [base, Known::Static(Scalar::Int(n))]) = (prim, &args[..]) {
+        if let (Prim::PowInt, [base, PartiallyStatic::Static(Scalar::Int(n))]) = (prim, &args[..]) {
             let base = base.term(span)?;
-            let Known::Term(base) = self.name("t", Known::Term(base), false) else {
+            let PartiallyStatic::Term(base) = self.name("t", PartiallyStatic::Term(base), false)
+            else {
                 unreachable!("a term has a name")
             };
-            return Ok(Known::Term(power(&base, *n)));
+            return Ok(PartiallyStatic::Term(power(&base, *n)));
         }
         match lift(&args, |args| Some(prim.eval(args))) {
-            Some(Known::Static(Scalar::Real(value))) => Ok(Known::Term(constant([value]))),
-            Some(Known::Each(l, values)) if prim.result() == ScalarTy::Real => {
+            Some(PartiallyStatic::Static(Scalar::Real(value))) => {
+                Ok(PartiallyStatic::Term(constant([value])))
+            }
+            Some(PartiallyStatic::Each(l, values)) if prim.result() == ScalarTy::Real => {
                 let values = values.iter().map(|value| value.real()).collect::<Vec<_>>();
-                Ok(Known::Term(self.element(l, constant(values), span)?))
+                Ok(PartiallyStatic::Term(self.element(l, constant(values), span)?))
             }
             Some(known) => Ok(known),
             None => outside(span, format!("the operation `{}`", spelling(prim)), REALS),
@@ -431,21 +453,23 @@ impl Reader<'_> {
     fn array(&mut self, ty: &core::Ty, items: &[core::Term], span: Span) -> Read {
         let items = self.each(items)?;
         if *ty != core::Ty::array(core::Ty::REAL)
-            && let Some(values) = items.iter().map(Known::scalar).collect::<Option<Vec<_>>>()
+            && let Some(values) =
+                items.iter().map(PartiallyStatic::scalar).collect::<Option<Vec<_>>>()
         {
-            return Ok(Known::Table(values));
+            return Ok(PartiallyStatic::Table(values));
         }
-        let Some(terms) = items.iter().map(Known::plain).collect::<Option<Vec<_>>>() else {
+        let Some(terms) = items.iter().map(PartiallyStatic::plain).collect::<Option<Vec<_>>>()
+        else {
             return outside(span, "an array of arrays", ROWS);
         };
         if terms.iter().any(|t| *t.ty() != REAL) {
             return outside(span, "an array of something else than reals", ROWS);
         }
-        Ok(Known::Array(vector(&terms), vec![terms.len()]))
+        Ok(PartiallyStatic::Array(vector(&terms), vec![terms.len()]))
     }
 
     fn reduce(&mut self, reduce: ReduceOp, array: &core::Term, span: Span) -> Read {
-        let Known::Array(v, dims) = self.read(array, vec![])? else {
+        let PartiallyStatic::Array(v, dims) = self.read(array, vec![])? else {
             return outside(
                 span,
                 format!("the reduction `{}` of something else than reals", reduce.name()),
@@ -454,7 +478,7 @@ impl Reader<'_> {
         };
         let [n] = dims[..] else { return outside(span, "a reduction of a matrix", ROWS) };
         let unit = || constant([reduce.unit(ScalarTy::Real).real()]);
-        Ok(Known::Term(match reduce {
+        Ok(PartiallyStatic::Term(match reduce {
             ReduceOp::Add => op(Op::Sum(n), v),
             ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max if n == 0 => unit(),
             ReduceOp::Mul | ReduceOp::Min | ReduceOp::Max => {

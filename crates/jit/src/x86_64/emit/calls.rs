@@ -8,13 +8,13 @@ use lambada_loops::Range;
 use super::{ARGUMENT, Emitter, MEMORY, RANGES, REFUSED, SCRATCH, SLOTS, VECTORS, WORDS};
 use crate::x86_64::allocate::Home;
 use crate::x86_64::assembler::{
-    self as asm, Alu, Condition, Place, R15, RAX, RCX, RDI, RDX, RSI, RSP, at,
+    self as asm, Alu, Condition, R15, RAX, RCX, RDI, RDX, RSI, RSP, RegMem, at,
 };
-use crate::x86_64::code::{Class, Form, Value, Virtual};
+use crate::x86_64::code::{Class, Form, Virtual, WordOperand};
 use crate::x86_64::helpers::Helper;
 
 /// The place in which a register is saved across calls.
-fn saved_at(home: &Home) -> Place {
+fn saved_at(home: &Home) -> RegMem {
     match home {
         Home::Gpr(reg) => at(RSP, WORDS + 8 * i32::from(reg.0)),
         Home::Ymm(reg) => at(RSP, VECTORS + 32 * i32::from(reg.0)),
@@ -23,7 +23,7 @@ fn saved_at(home: &Home) -> Place {
 }
 
 impl Emitter<'_> {
-    pub(super) fn save(&mut self, home: Home, place: Place) {
+    pub(super) fn save(&mut self, home: Home, place: RegMem) {
         match home {
             Home::Gpr(reg) => self.asm.store(place, reg),
             Home::Ymm(reg) => self.asm.vector(asm::STORE, reg.0, None, place),
@@ -31,7 +31,7 @@ impl Emitter<'_> {
         }
     }
 
-    pub(super) fn restore(&mut self, home: Home, place: Place) {
+    pub(super) fn restore(&mut self, home: Home, place: RegMem) {
         match home {
             Home::Gpr(reg) => self.asm.load(reg, place),
             Home::Ymm(reg) => self.asm.vector(asm::LOAD, reg.0, None, place),
@@ -51,7 +51,7 @@ impl Emitter<'_> {
         saved.iter().for_each(|home| self.restore(*home, saved_at(home)));
     }
 
-    pub(super) fn alloc(&mut self, number: usize, buf: u32, sizes: &[Value]) {
+    pub(super) fn alloc(&mut self, number: usize, buf: u32, sizes: &[WordOperand]) {
         let allocation = self.allocation;
         let saved = &allocation.across[&number];
         for (k, size) in sizes.iter().enumerate() {
@@ -152,7 +152,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn through_scratch(&mut self, from: Place, to: Place) {
+    fn through_scratch(&mut self, from: RegMem, to: RegMem) {
         let scratch = SCRATCH[0].0;
         self.asm.vector(asm::LOAD, scratch, None, from);
         self.asm.vector(asm::STORE, scratch, None, to);

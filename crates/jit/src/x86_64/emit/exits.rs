@@ -6,7 +6,7 @@ use lambada_loops::Fuel;
 
 use super::{Emitter, FUEL, Failing, LEFT, MESSAGE, VECTORS, WORDS};
 use crate::x86_64::allocate::Home;
-use crate::x86_64::assembler::{Alu, Condition, Gpr, Place, R15, RAX, RDI, RDX, RSP, Ymm, at};
+use crate::x86_64::assembler::{Alu, Condition, Gpr, R15, RAX, RDI, RDX, RSP, RegMem, Ymm, at};
 use crate::x86_64::context::{FAILED, NO_ROOM};
 use crate::x86_64::helpers::Helper;
 
@@ -44,7 +44,7 @@ impl Emitter<'_> {
             (0..16).map(|k| (Home::Ymm(Ymm(k)), at(RSP, VECTORS + 32 * i32::from(k) + 8)));
         let words = (0..16).filter(|k| ![RAX.0, RSP.0].contains(k));
         let words = words.map(|k| (Home::Gpr(Gpr(k)), at(RSP, WORDS + 8 * i32::from(k) + 8)));
-        let places: Vec<(Home, Place)> = vectors.take(13).chain(words).collect();
+        let places: Vec<(Home, RegMem)> = vectors.take(13).chain(words).collect();
         self.asm.bind(self.refill);
         places.iter().for_each(|(home, place)| self.save(*home, *place));
         self.asm.load(RDI, at(R15, FUEL));

@@ -19,10 +19,10 @@ use lambada_loops::Fuel;
 
 use crate::x86_64::allocate::{Allocation, Home};
 use crate::x86_64::assembler::{
-    self as asm, Alu, Assembler, Condition, Gpr, Label, Place, R12, R13, R14, R15, RAX, RBP, RBX,
-    RCX, RDI, RDX, RSP, Ymm, at,
+    self as asm, Alu, Assembler, Condition, Gpr, Label, R12, R13, R14, R15, RAX, RBP, RBX, RCX,
+    RDI, RDX, RSP, RegMem, Ymm, at,
 };
-use crate::x86_64::code::{Control, Inst, Listing, Value, Virtual};
+use crate::x86_64::code::{Control, Inst, Listing, Virtual, WordOperand};
 use crate::x86_64::context::{Context, DONE};
 use crate::x86_64::helpers::ARGUMENTS;
 
@@ -58,7 +58,7 @@ const REFUSED: i32 = offset_of!(Context, refused) as i32;
 struct Failing {
     label: Label,
     number: u32,
-    values: Vec<Value>,
+    values: Vec<WordOperand>,
 }
 
 struct Emitter<'a> {
@@ -129,7 +129,7 @@ impl Emitter<'_> {
     }
 
     /// The home of a virtual register, as an operand that may be in memory.
-    fn place(&self, v: Virtual) -> Place {
+    fn place(&self, v: Virtual) -> RegMem {
         match self.home(v) {
             Home::Gpr(reg) => reg.into(),
             Home::Ymm(reg) => reg.into(),
@@ -245,7 +245,7 @@ impl Emitter<'_> {
         }
     }
 
-    fn next(&mut self, index: Virtual, step: i32, end: Value, top: Label) {
+    fn next(&mut self, index: Virtual, step: i32, end: WordOperand, top: Label) {
         let exit = self.asm.label();
         let reg = self.word(index, RAX);
         self.asm.alu_constant(Alu::Add, reg.into(), step);

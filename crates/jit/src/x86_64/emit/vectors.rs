@@ -3,7 +3,7 @@
 use super::{Emitter, SCRATCH};
 use crate::x86_64::allocate::Home;
 use crate::x86_64::assembler::{
-    self as asm, Fused, Gpr, Order, Place, RAX, RCX, RSP, Vex, Ymm, at,
+    self as asm, Fused, Gpr, Order, RAX, RCX, RSP, RegMem, Vex, Ymm, at,
 };
 use crate::x86_64::code::{Address, Source, Virtual};
 
@@ -36,11 +36,11 @@ impl Emitter<'_> {
         }
     }
 
-    pub(super) fn source(&mut self, source: Source) -> Place {
+    pub(super) fn source(&mut self, source: Source) -> RegMem {
         match source {
             Source::Virtual(v) => self.place(v),
             Source::Memory(address) => self.address(address),
-            Source::Constant(number) => Place::Constant(number),
+            Source::Constant(number) => RegMem::Constant(number),
         }
     }
 
@@ -49,7 +49,7 @@ impl Emitter<'_> {
         let mut a = self.vector(a, SCRATCH[0]);
         let b = self.source(b);
         let mut c = self.source(c);
-        let in_register = |place: Place| matches!(place, Place::Reg(_));
+        let in_register = |place: RegMem| matches!(place, RegMem::Reg(_));
         if !in_register(b) && !in_register(c) {
             self.asm.vector(asm::LOAD, SCRATCH[1].0, None, c);
             c = SCRATCH[1].into();
@@ -58,11 +58,11 @@ impl Emitter<'_> {
         // there.
         if c != result.into() && a != result && b != result.into() {
             match c {
-                Place::Reg(_) => {
+                RegMem::Reg(_) => {
                     self.asm.vector(asm::LOAD, result.0, None, c);
                     c = result.into();
                 }
-                Place::Memory { .. } | Place::Constant(_) => {
+                RegMem::Memory { .. } | RegMem::Constant(_) => {
                     self.asm.vector(asm::LOAD, result.0, None, a.into());
                     a = result;
                 }
@@ -70,11 +70,11 @@ impl Emitter<'_> {
         }
         let (order, between, last) = if c == result.into() {
             (Order::PlusTo, a.0, b)
-        } else if let (true, Place::Reg(b)) = (a == result, b) {
+        } else if let (true, RegMem::Reg(b)) = (a == result, b) {
             (Order::PlusLast, b, c)
         } else if b == result.into() {
             (Order::PlusLast, a.0, c)
-        } else if let Place::Reg(c) = c {
+        } else if let RegMem::Reg(c) = c {
             (Order::TimesLast, c, b)
         } else {
             unreachable!("one of two operands is in a register")
@@ -101,7 +101,8 @@ impl Emitter<'_> {
         }
         self.asm.vector(asm::XOR, result.0, Some(result.0), result.into());
         let base = self.plain(from);
-        let place = Place::Memory { base, index: Some(offsets.0), displacement: from.displacement };
+        let place =
+            RegMem::Memory { base, index: Some(offsets.0), displacement: from.displacement };
         self.asm.vector(asm::GATHER, result.0, Some(through.0), place);
         self.vector_computed(to, result);
     }
@@ -123,7 +124,7 @@ impl Emitter<'_> {
         let [high, offset_high, spare] = SCRATCH;
         let base = self.plain(to);
         let displacement = to.displacement;
-        let place = Place::Memory { base, index: Some(RAX.0), displacement };
+        let place = RegMem::Memory { base, index: Some(RAX.0), displacement };
         let mut from = self.vector(from, high);
         let mut offsets = self.vector(offsets, offset_high);
         for half in 0..2 {

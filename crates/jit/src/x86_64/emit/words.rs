@@ -2,8 +2,8 @@
 
 use super::{Emitter, SCRATCH};
 use crate::x86_64::allocate::Home;
-use crate::x86_64::assembler::{self as asm, Alu, Condition, Gpr, Place, RAX, RCX, RDX, RSP, at};
-use crate::x86_64::code::{Address, Test, Value, Virtual};
+use crate::x86_64::assembler::{self as asm, Alu, Condition, Gpr, RAX, RCX, RDX, RSP, RegMem, at};
+use crate::x86_64::code::{Address, Test, Virtual, WordOperand};
 
 impl Emitter<'_> {
     /// A register with the word: its home, or else the scratch register.
@@ -18,10 +18,10 @@ impl Emitter<'_> {
         }
     }
 
-    pub(super) fn word_of(&mut self, value: Value, scratch: Gpr) -> Gpr {
+    pub(super) fn word_of(&mut self, value: WordOperand, scratch: Gpr) -> Gpr {
         match value {
-            Value::Virtual(v) => self.word(v, scratch),
-            Value::Constant(value) => {
+            WordOperand::Virtual(v) => self.word(v, scratch),
+            WordOperand::Constant(value) => {
                 self.asm.constant(scratch, value);
                 scratch
             }
@@ -47,20 +47,20 @@ impl Emitter<'_> {
     }
 
     /// A place in memory; `rcx` and `rdx` take a base and an index without registers.
-    pub(super) fn address(&mut self, address: Address) -> Place {
+    pub(super) fn address(&mut self, address: Address) -> RegMem {
         let base = self.word(address.base, RCX);
         let index = address.index.map(|index| self.word(index, RDX).0);
-        Place::Memory { base, index, displacement: address.displacement }
+        RegMem::Memory { base, index, displacement: address.displacement }
     }
 
     /// `to = to op value`, in a register.
-    pub(super) fn apply(&mut self, op: Alu, to: Gpr, value: Value) {
+    pub(super) fn apply(&mut self, op: Alu, to: Gpr, value: WordOperand) {
         match value {
-            Value::Virtual(v) => {
+            WordOperand::Virtual(v) => {
                 let place = self.place(v);
                 self.asm.alu(op, to, place);
             }
-            Value::Constant(value) => match i32::try_from(value) {
+            WordOperand::Constant(value) => match i32::try_from(value) {
                 Ok(value) => self.asm.alu_constant(op, to.into(), value),
                 Err(_) => {
                     let scratch = if to == RAX { RCX } else { RAX };
@@ -100,9 +100,9 @@ impl Emitter<'_> {
         self.computed(to, RAX);
     }
 
-    pub(super) fn arithmetic(&mut self, op: Alu, to: Virtual, a: Virtual, b: Value) {
+    pub(super) fn arithmetic(&mut self, op: Alu, to: Virtual, a: Virtual, b: WordOperand) {
         let result = self.result(to, RAX);
-        if let (Alu::Add, Home::Gpr(a), Value::Virtual(v)) = (op, self.home(a), b)
+        if let (Alu::Add, Home::Gpr(a), WordOperand::Virtual(v)) = (op, self.home(a), b)
             && let Home::Gpr(b) = self.home(v)
             && result != a
             && result != b
@@ -110,7 +110,7 @@ impl Emitter<'_> {
             self.asm.sum(result, a, b);
             return self.computed(to, result);
         }
-        if let (Alu::Add, Home::Gpr(a), Value::Constant(b)) = (op, self.home(a), b)
+        if let (Alu::Add, Home::Gpr(a), WordOperand::Constant(b)) = (op, self.home(a), b)
             && let Ok(displacement) = i32::try_from(b)
             && result != a
         {
@@ -118,7 +118,7 @@ impl Emitter<'_> {
             return self.computed(to, result);
         }
         // The second operand may be in the result register.
-        let is_second = matches!(b, Value::Virtual(b) if self.place(b) == result.into());
+        let is_second = matches!(b, WordOperand::Virtual(b) if self.place(b) == result.into());
         let result = if is_second && self.place(a) != result.into() { RAX } else { result };
         let a = self.place(a);
         if a != result.into() {
@@ -128,10 +128,10 @@ impl Emitter<'_> {
         self.computed(to, result);
     }
 
-    pub(super) fn multiply(&mut self, to: Virtual, a: Virtual, b: Value) {
+    pub(super) fn multiply(&mut self, to: Virtual, a: Virtual, b: WordOperand) {
         let a = self.place(a);
         match b {
-            Value::Constant(by) if i32::try_from(by).is_ok() => {
+            WordOperand::Constant(by) if i32::try_from(by).is_ok() => {
                 let result = self.result(to, RAX);
                 self.asm.multiply_constant(result, a, by as i32);
                 self.computed(to, result);
@@ -145,7 +145,7 @@ impl Emitter<'_> {
         }
     }
 
-    pub(super) fn choose(&mut self, to: Virtual, test: Test, yes: Value, no: Value) {
+    pub(super) fn choose(&mut self, to: Virtual, test: Test, yes: WordOperand, no: WordOperand) {
         let condition = self.flags(test);
         // Moves preserve the flags, and so do moves of constants.
         let no = self.word_of(no, RDX);
@@ -155,15 +155,15 @@ impl Emitter<'_> {
         self.computed(to, RDX);
     }
 
-    pub(super) fn copy(&mut self, to: Virtual, from: Value) {
+    pub(super) fn copy(&mut self, to: Virtual, from: WordOperand) {
         match (self.home(to), from) {
-            (Home::Gpr(reg), Value::Virtual(from)) => {
+            (Home::Gpr(reg), WordOperand::Virtual(from)) => {
                 let from = self.place(from);
                 if from != reg.into() {
                     self.asm.load(reg, from);
                 }
             }
-            (Home::Gpr(reg), Value::Constant(value)) => self.asm.constant(reg, value),
+            (Home::Gpr(reg), WordOperand::Constant(value)) => self.asm.constant(reg, value),
             (Home::Frame(_) | Home::Ymm(_), from) => {
                 let from = self.word_of(from, RAX);
                 self.computed(to, from);
@@ -171,10 +171,10 @@ impl Emitter<'_> {
         }
     }
 
-    pub(super) fn store(&mut self, to: Address, from: Value) {
+    pub(super) fn store(&mut self, to: Address, from: WordOperand) {
         let short = match from {
-            Value::Constant(value) => i32::try_from(value).ok(),
-            Value::Virtual(_) => None,
+            WordOperand::Constant(value) => i32::try_from(value).ok(),
+            WordOperand::Virtual(_) => None,
         };
         let to = self.address(to);
         match short {

@@ -19,7 +19,7 @@ use lambada_loops::{Buf, Cell, Nest, Operand, Reg, Region, Stmt, Ty};
 use lambada_prim::{Prim, ScalarTy};
 
 use crate::x86_64::assembler::{Condition, Label};
-use crate::x86_64::code::{Class, Control, Form, Inst, Listing, Test, Value, Virtual};
+use crate::x86_64::code::{Class, Control, Form, Inst, Listing, Test, Virtual, WordOperand};
 use crate::x86_64::facts::Facts;
 use crate::x86_64::writer::Writer;
 
@@ -203,7 +203,7 @@ impl Selector<'_> {
             }
             // In order, one of the permitted orders.
             Nest::Parallel { index, count, body, merge } => {
-                let ends = (Value::Constant(0), self.value(*count));
+                let ends = (WordOperand::Constant(0), self.value(*count));
                 self.counted(*index, ends, 1, |selector| {
                     selector.scope(body.iter().chain(merge));
                 });
@@ -259,7 +259,7 @@ impl Selector<'_> {
     fn counted(
         &mut self,
         reg: Reg,
-        (start, end): (Value, Value),
+        (start, end): (WordOperand, WordOperand),
         step: i64,
         body: impl FnOnce(&mut Self),
     ) {

@@ -5,7 +5,7 @@ use lambada_prim::{Prim, Scalar};
 
 use super::{Late, Selector, class};
 use crate::x86_64::assembler::{self as asm, Alu, Condition};
-use crate::x86_64::code::{Address, Class, Inst, Source, Test, Value, Virtual};
+use crate::x86_64::code::{Address, Class, Inst, Source, Test, Virtual, WordOperand};
 use crate::x86_64::facts::Use;
 use crate::x86_64::writer::{binary, mask, unary};
 
@@ -36,23 +36,23 @@ impl Selector<'_> {
     }
 
     /// A scalar other than a real.
-    pub(super) fn value(&mut self, operand: Operand) -> Value {
+    pub(super) fn value(&mut self, operand: Operand) -> WordOperand {
         match operand {
-            Operand::Lit(Scalar::Int(value)) => Value::Constant(value),
-            Operand::Lit(Scalar::Bool(value)) => Value::Constant(i64::from(value)),
+            Operand::Lit(Scalar::Int(value)) => WordOperand::Constant(value),
+            Operand::Lit(Scalar::Bool(value)) => WordOperand::Constant(i64::from(value)),
             Operand::Lit(Scalar::Real(_)) => unreachable!("reals are in vectors"),
             Operand::Reg(reg) => {
                 self.write_late(reg);
                 self.used(reg);
-                Value::Virtual(self.regs[&reg])
+                WordOperand::Virtual(self.regs[&reg])
             }
         }
     }
 
     pub(super) fn word_of(&mut self, operand: Operand) -> Virtual {
         match self.value(operand) {
-            Value::Virtual(v) => v,
-            from @ Value::Constant(_) => {
+            WordOperand::Virtual(v) => v,
+            from @ WordOperand::Constant(_) => {
                 let to = self.code.word();
                 self.code.put(Inst::Copy { to, from });
                 to
@@ -155,7 +155,7 @@ impl Selector<'_> {
             Late::Offset(from, bytes) => {
                 let a = self.word_of(from.into());
                 let to = self.target(reg);
-                let b = Value::Constant(i64::from(bytes / 8));
+                let b = WordOperand::Constant(i64::from(bytes / 8));
                 self.code.put(Inst::Arithmetic { op: Alu::Add, to, a, b });
             }
         }

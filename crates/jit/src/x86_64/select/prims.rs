@@ -6,7 +6,7 @@ use lambada_prim::{Prim, Scalar, ScalarTy};
 use super::{Late, Selector, class};
 use crate::LANES;
 use crate::x86_64::assembler::{self as asm, Alu, Condition, Fused};
-use crate::x86_64::code::{Class, Inst, Source, Test, Value, Virtual};
+use crate::x86_64::code::{Class, Inst, Source, Test, Virtual, WordOperand};
 use crate::x86_64::facts::Use;
 use crate::x86_64::helpers::Helper;
 use crate::x86_64::writer::binary;
@@ -60,7 +60,7 @@ impl Selector<'_> {
                 self.code.lanes_prim(mask, prim, &sources);
                 let signs = self.code.word();
                 self.code.put(Inst::Signs { to: signs, from: mask });
-                let test = Test::Ints(Condition::NotEqual, signs, Value::Constant(0));
+                let test = Test::Ints(Condition::NotEqual, signs, WordOperand::Constant(0));
                 let to = self.target(reg);
                 self.code.put(Inst::Set { to, test });
             }
@@ -193,13 +193,13 @@ impl Selector<'_> {
             }
             Prim::Not | Prim::BitNot => {
                 let a = self.word_of(args[0]);
-                let b = Value::Constant(if prim == Prim::Not { 1 } else { -1 });
+                let b = WordOperand::Constant(if prim == Prim::Not { 1 } else { -1 });
                 let to = self.target(reg);
                 self.code.put(Inst::Arithmetic { op: Alu::Xor, to, a, b });
             }
             Prim::NegInt => {
                 let (zero, b) = (self.code.word(), self.value(args[0]));
-                self.code.put(Inst::Copy { to: zero, from: Value::Constant(0) });
+                self.code.put(Inst::Copy { to: zero, from: WordOperand::Constant(0) });
                 let to = self.target(reg);
                 self.code.put(Inst::Arithmetic { op: Alu::Sub, to, a: zero, b });
             }
@@ -213,7 +213,7 @@ impl Selector<'_> {
                 };
                 let to = self.target(reg);
                 let test = Test::Ints(condition, a, b);
-                self.code.put(Inst::Choose { to, test, yes: Value::Virtual(a), no: b });
+                self.code.put(Inst::Choose { to, test, yes: WordOperand::Virtual(a), no: b });
             }
             Prim::SelectInt | Prim::SelectBool => {
                 let test = self.test(args[0]);
@@ -229,7 +229,7 @@ impl Selector<'_> {
             }
             Prim::RemInt if literal(1).is_some_and(is_power) => {
                 let a = self.word_of(args[0]);
-                let b = Value::Constant(literal(1).expect("it is there") - 1);
+                let b = WordOperand::Constant(literal(1).expect("it is there") - 1);
                 let to = self.target(reg);
                 self.code.put(Inst::Arithmetic { op: Alu::And, to, a, b });
             }

@@ -6,7 +6,7 @@ use lambada_prim::{ReduceOp, ScalarTy};
 use super::{Late, Selector, class};
 use crate::LANES;
 use crate::x86_64::assembler::{self as asm, Alu, Condition};
-use crate::x86_64::code::{Address, Class, Inst, Source, Test, Value, Virtual};
+use crate::x86_64::code::{Address, Class, Inst, Source, Test, Virtual, WordOperand};
 use crate::x86_64::facts::Use;
 use crate::x86_64::helpers::Helper;
 use crate::x86_64::writer::{binary, unary};
@@ -74,7 +74,8 @@ impl Selector<'_> {
             }
             Step::Check { cond, site, values } => {
                 let test = self.test(*cond);
-                let values: Vec<Value> = values.iter().map(|value| self.value(*value)).collect();
+                let values: Vec<WordOperand> =
+                    values.iter().map(|value| self.value(*value)).collect();
                 let number = self.code.listing.sites.len() as u32;
                 self.code.listing.sites.push((*site, values.len()));
                 self.code.listing.values = self.code.listing.values.max(values.len());
@@ -146,14 +147,14 @@ impl Selector<'_> {
                 let count = self.value(*count);
                 let last = self.code.word();
                 let first = match count {
-                    Value::Virtual(a) => a,
-                    Value::Constant(_) => {
+                    WordOperand::Virtual(a) => a,
+                    WordOperand::Constant(_) => {
                         let to = self.code.word();
                         self.code.put(Inst::Copy { to, from: count });
                         to
                     }
                 };
-                let b = Value::Constant(-1);
+                let b = WordOperand::Constant(-1);
                 self.code.put(Inst::Arithmetic { op: Alu::Add, to: last, a: first, b });
                 let [count, last] = [first, last].map(|word| self.code.spread(word, ScalarTy::Int));
                 let zero = self.code.constant(0);
@@ -266,8 +267,8 @@ impl Selector<'_> {
             let signs = self.code.word();
             self.code.put(Inst::Signs { to: signs, from });
             let test = match op {
-                ReduceOp::And => Test::Ints(Condition::Equal, signs, Value::Constant(15)),
-                _ => Test::Ints(Condition::NotEqual, signs, Value::Constant(0)),
+                ReduceOp::And => Test::Ints(Condition::Equal, signs, WordOperand::Constant(15)),
+                _ => Test::Ints(Condition::NotEqual, signs, WordOperand::Constant(0)),
             };
             let to = self.target(reg);
             return self.code.put(Inst::Set { to, test });

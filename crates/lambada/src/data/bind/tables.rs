@@ -5,12 +5,12 @@ use lambada_core::{Size, SizedTy};
 use lambada_prim::{Data as Elements, ScalarTy, Tensor};
 use lambada_source::Problem;
 
-use super::{At, Reader, push};
+use super::{At, DataReader, push};
 use crate::data::raw;
 use crate::data::table::{self, Column, Table};
 use crate::messages::data as messages;
 
-impl Reader<'_> {
+impl DataReader<'_> {
     /// Converts a table to a matrix of all columns, to an array of records or tuples with one
     /// element for each row, or takes its only column.
     pub(super) fn table(&self, ty: &SizedTy, table: &Table) -> Result<Data, Problem> {

@@ -3,10 +3,10 @@
 use std::io::Read;
 use std::ops::Range;
 
-use super::field::{self, Field, Kind};
+use super::field::{self, Field, FieldLayout};
 use super::flat::Table;
 use super::flat::slots::{batch, compression};
-use crate::data::cells::{Room, Value, Wrong, broken, half};
+use crate::data::cells::{CellValue, Room, Wrong, broken, half};
 
 /// Length prefix of a buffer that is stored uncompressed.
 const NOT_COMPRESSED: i64 = -1;
@@ -16,7 +16,7 @@ const ZSTD: u8 = 1;
 
 /// An unpacked array of a batch.
 pub(super) struct Array {
-    pub(super) kind: Kind,
+    pub(super) layout: FieldLayout,
     /// The dictionary that the values are keys of.
     pub(super) dictionary: Option<i64>,
     pub(super) length: usize,
@@ -41,26 +41,29 @@ impl Array {
         self.children.first().map_or_else(|| broken("lists of nothing"), Ok)
     }
 
-    pub(super) fn value(&self, at: usize) -> Result<Value<'_>, Wrong> {
+    pub(super) fn value(&self, at: usize) -> Result<CellValue<'_>, Wrong> {
         let values = self.buffer(0)?;
-        Ok(match self.kind {
-            Kind::Truth => Value::Truth(bit(values, at)?),
-            Kind::Integer { bytes: 8, signed: false } if self.dictionary.is_none() => {
-                Value::Natural(u64::try_from(integer(values, 8, false, at)?)?)
+        Ok(match self.layout {
+            FieldLayout::Truth => CellValue::Truth(bit(values, at)?),
+            FieldLayout::Integer { bytes: 8, signed: false } if self.dictionary.is_none() => {
+                CellValue::Natural(u64::try_from(integer(values, 8, false, at)?)?)
             }
-            Kind::Integer { bytes, signed } => {
-                Value::Integer(integer(values, bytes, signed, at)?.try_into()?)
+            FieldLayout::Integer { bytes, signed } => {
+                CellValue::Integer(integer(values, bytes, signed, at)?.try_into()?)
             }
-            Kind::Real { bytes } => Value::Real(real(values, bytes, at)?),
-            Kind::Decimal { bytes, unit } => {
-                Value::Real(integer(values, bytes, true, at)? as f64 / unit)
+            FieldLayout::Real { bytes } => CellValue::Real(real(values, bytes, at)?),
+            FieldLayout::Decimal { bytes, unit } => {
+                CellValue::Real(integer(values, bytes, true, at)? as f64 / unit)
             }
-            Kind::Word { place } => {
+            FieldLayout::Word { place } => {
                 let letters = self.buffer(1)?.get(self.places(place, at)?);
-                Value::Word(std::str::from_utf8(letters.ok_or_else(too_short)?)?)
+                CellValue::Word(std::str::from_utf8(letters.ok_or_else(too_short)?)?)
             }
-            Kind::View => Value::Word(std::str::from_utf8(self.view(at)?)?),
-            Kind::Nothing | Kind::List { .. } | Kind::Even { .. } | Kind::Foreign { .. } => {
+            FieldLayout::View => CellValue::Word(std::str::from_utf8(self.view(at)?)?),
+            FieldLayout::Nothing
+            | FieldLayout::List { .. }
+            | FieldLayout::Even { .. }
+            | FieldLayout::Foreign { .. } => {
                 return broken("values of another type than their column's");
             }
         })
@@ -158,12 +161,12 @@ impl<'a> Arrays<'a> {
     pub(super) fn array(&mut self, field: &Field) -> Result<Array, Wrong> {
         let Some(node) = self.nodes.pop() else { return broken("an array less") };
         let (length, missing) = pair(node)?;
-        let kind = field.dictionary.map_or(field.kind, |(_, places)| places);
+        let layout = field.dictionary.map_or(field.layout, |(_, places)| places);
         let mut buffers = Vec::new();
-        for _ in 0..kind.buffers() {
+        for _ in 0..layout.buffers() {
             buffers.push(self.buffer()?);
         }
-        if kind.views() {
+        if layout.views() {
             let Some(count) = self.views.pop() else { return broken("a view without buffers") };
             for _ in 0..field::length(i64::from_le_bytes(count))? {
                 buffers.push(self.buffer()?);
@@ -177,7 +180,7 @@ impl<'a> Arrays<'a> {
             }
         }
         Ok(Array {
-            kind,
+            layout,
             dictionary: field.dictionary.map(|(id, _)| id),
             length,
             valid: valid.filter(|_| missing != 0),

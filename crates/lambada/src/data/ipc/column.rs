@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::array::Array;
-use super::field::{Field, Kind};
-use crate::data::cells::{Cells, NUMBER, Room, Value, Wrong, broken};
+use super::field::{Field, FieldLayout};
+use crate::data::cells::{CellValue, Cells, NUMBER, Room, Wrong, broken};
 use crate::data::table::Column;
 
 /// Context for reading a value of an array.
-pub(super) struct Place<'a> {
+pub(super) struct ReadContext<'a> {
     pub(super) dictionaries: &'a BTreeMap<i64, Vec<Array>>,
     pub(super) room: &'a mut Room,
 }
@@ -32,7 +32,7 @@ impl Reading {
     /// Appends a range of an array at a depth of lists.
     pub(super) fn add(
         &mut self,
-        place: &mut Place,
+        context: &mut ReadContext,
         array: &Array,
         range: Range<usize>,
         depth: usize,
@@ -44,68 +44,70 @@ impl Reading {
         if let Some(id) = array.dictionary {
             for at in range {
                 if array.valid(at)? {
-                    let (part, at) = word_of(place.dictionaries, id, array, at)?;
-                    self.add(place, part, at..at + 1, depth)?;
+                    let (part, at) = word_of(context.dictionaries, id, array, at)?;
+                    self.add(context, part, at..at + 1, depth)?;
                 } else {
-                    self.missing(place, depth)?;
+                    self.missing(context, depth)?;
                 }
             }
             return Ok(());
         }
-        match array.kind {
-            Kind::Nothing => {
-                place.room.take(NUMBER.saturating_mul(range.len() as u64))?;
+        match array.layout {
+            FieldLayout::Nothing => {
+                context.room.take(NUMBER.saturating_mul(range.len() as u64))?;
                 range.for_each(|_| cells.push_missing());
             }
-            Kind::List { place: bytes } => {
+            FieldLayout::List { place: bytes } => {
                 for at in range {
                     if array.valid(at)? {
                         let elements = array.places(bytes, at)?;
                         self.width(depth, elements.len());
-                        self.add(place, array.elements()?, elements, depth + 1)?;
+                        self.add(context, array.elements()?, elements, depth + 1)?;
                     } else {
-                        self.missing(place, depth)?;
+                        self.missing(context, depth)?;
                     }
                 }
             }
-            Kind::Even { width } => {
+            FieldLayout::Even { width } => {
                 for at in range.clone().take_while(|_| array.valid.is_some()) {
                     if !array.valid(at)? {
-                        return self.missing(place, depth);
+                        return self.missing(context, depth);
                     }
                 }
                 self.width(depth, width);
                 let all = range.start.checked_mul(width).zip(range.end.checked_mul(width));
                 let Some((start, end)) = all else { return broken("lists that are too long") };
-                self.add(place, array.elements()?, start..end, depth + 1)?;
+                self.add(context, array.elements()?, start..end, depth + 1)?;
             }
-            Kind::Truth
-            | Kind::Integer { .. }
-            | Kind::Real { .. }
-            | Kind::Decimal { .. }
-            | Kind::Word { .. }
-            | Kind::View => {
+            FieldLayout::Truth
+            | FieldLayout::Integer { .. }
+            | FieldLayout::Real { .. }
+            | FieldLayout::Decimal { .. }
+            | FieldLayout::Word { .. }
+            | FieldLayout::View => {
                 for at in range {
                     if array.valid(at)? {
                         let value = array.value(at)?;
-                        place.room.take(value.size())?;
+                        context.room.take(value.size())?;
                         cells.push(value)?;
                     } else {
-                        place.room.take(NUMBER)?;
+                        context.room.take(NUMBER)?;
                         cells.push_missing();
                     }
                 }
             }
-            Kind::Foreign { .. } => return broken("values of another type than their column's"),
+            FieldLayout::Foreign { .. } => {
+                return broken("values of another type than their column's");
+            }
         }
         Ok(())
     }
 
     /// Records a missing list or value.
-    fn missing(&mut self, place: &mut Place, depth: usize) -> Result<(), Wrong> {
+    fn missing(&mut self, context: &mut ReadContext, depth: usize) -> Result<(), Wrong> {
         match &mut self.cells {
             Ok(cells) if depth == self.widths.len() => {
-                place.room.take(NUMBER)?;
+                context.room.take(NUMBER)?;
                 cells.push_missing();
             }
             Ok(_) | Err(_) => self.wrong = Some("lists, some of them missing"),
@@ -139,7 +141,9 @@ fn word_of<'a>(
     array: &Array,
     at: usize,
 ) -> Result<(&'a Array, usize), Wrong> {
-    let Value::Integer(key) = array.value(at)? else { return broken("a key that is no integer") };
+    let CellValue::Integer(key) = array.value(at)? else {
+        return broken("a key that is no integer");
+    };
     let mut key = usize::try_from(key)?;
     for part in dictionaries.get(&id).into_iter().flatten() {
         if key < part.length {

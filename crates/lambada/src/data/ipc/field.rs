@@ -13,15 +13,15 @@ const DEPTH: usize = 64;
 #[derive(Clone)]
 pub(super) struct Field {
     pub(super) name: String,
-    pub(super) kind: Kind,
-    /// For dictionary-encoded values: the dictionary, and the kind of the keys.
-    pub(super) dictionary: Option<(i64, Kind)>,
+    pub(super) layout: FieldLayout,
+    /// For dictionary-encoded values: the dictionary, and the layout of the keys.
+    pub(super) dictionary: Option<(i64, FieldLayout)>,
     pub(super) children: Vec<Field>,
 }
 
 /// Type and buffer layout of a field. All but `Nothing` have a validity bitmap.
 #[derive(Clone, Copy)]
-pub(super) enum Kind {
+pub(super) enum FieldLayout {
     /// No values and no buffer.
     Nothing,
     /// One bit for each value.
@@ -65,15 +65,15 @@ impl Field {
                 None => None,
                 Some(dictionary) => {
                     let places = match dictionary.table(encoding::INDEX)? {
-                        Some(index) => Kind::integer(index)?,
-                        None => Kind::Integer { bytes: 4, signed: true },
+                        Some(index) => FieldLayout::integer(index)?,
+                        None => FieldLayout::Integer { bytes: 4, signed: true },
                     };
                     Some((dictionary.long(encoding::ID)?, places))
                 }
             };
-            let kind = Kind::of(table, version)?;
+            let layout = FieldLayout::of(table, version)?;
             let children = Field::all(table.tables(field::CHILDREN)?, version, depth + 1, room)?;
-            all.push(Field { name, kind, dictionary, children });
+            all.push(Field { name, layout, dictionary, children });
         }
         Ok(all)
     }
@@ -88,7 +88,7 @@ impl Field {
 
     /// Nesting depth of lists around the values.
     pub(super) fn depth(&self) -> usize {
-        match matches!(self.kind, Kind::List { .. } | Kind::Even { .. }) {
+        match matches!(self.layout, FieldLayout::List { .. } | FieldLayout::Even { .. }) {
             true => 1 + self.children.first().map_or(0, Field::depth),
             false => 0,
         }
@@ -96,52 +96,54 @@ impl Field {
 
     /// Empty storage for the values inside of lists, or a description of an unsupported type.
     pub(super) fn cells(&self) -> Result<Cells, &'static str> {
-        match self.kind {
-            Kind::Nothing | Kind::Real { .. } | Kind::Decimal { .. } => Ok(Cells::reals()),
-            Kind::Truth => Ok(Cells::truths()),
-            Kind::Integer { bytes: 8, signed: false } => Ok(Cells::naturals()),
-            Kind::Integer { .. } => Ok(Cells::integers()),
-            Kind::Word { .. } | Kind::View => Ok(Cells::words()),
-            Kind::List { .. } | Kind::Even { .. } => match self.children.first() {
+        match self.layout {
+            FieldLayout::Nothing | FieldLayout::Real { .. } | FieldLayout::Decimal { .. } => {
+                Ok(Cells::reals())
+            }
+            FieldLayout::Truth => Ok(Cells::truths()),
+            FieldLayout::Integer { bytes: 8, signed: false } => Ok(Cells::naturals()),
+            FieldLayout::Integer { .. } => Ok(Cells::integers()),
+            FieldLayout::Word { .. } | FieldLayout::View => Ok(Cells::words()),
+            FieldLayout::List { .. } | FieldLayout::Even { .. } => match self.children.first() {
                 Some(elements) => elements.cells(),
                 None => Err("lists of nothing"),
             },
-            Kind::Foreign { what, .. } => Err(what),
+            FieldLayout::Foreign { what, .. } => Err(what),
         }
     }
 }
 
-impl Kind {
-    fn of(table: Table, version: i16) -> Result<Kind, Wrong> {
-        let foreign = |what, buffers| Kind::Foreign { what, buffers, views: false };
+impl FieldLayout {
+    fn of(table: Table, version: i16) -> Result<FieldLayout, Wrong> {
+        let foreign = |what, buffers| FieldLayout::Foreign { what, buffers, views: false };
         let details =
             || table.table(field::TYPE)?.map_or_else(|| broken("a type without its size"), Ok);
         Ok(match table.byte(field::TYPE_KIND)? {
-            types::NULL => Kind::Nothing,
-            types::BOOL => Kind::Truth,
-            types::INT => Kind::integer(details()?)?,
+            types::NULL => FieldLayout::Nothing,
+            types::BOOL => FieldLayout::Truth,
+            types::INT => FieldLayout::integer(details()?)?,
             types::REAL => match details()?.short(real::PRECISION)? {
-                precision @ 0..=2 => Kind::Real { bytes: 2 << precision },
+                precision @ 0..=2 => FieldLayout::Real { bytes: 2 << precision },
                 _ => return broken("reals of an unknown size"),
             },
             types::DECIMAL => {
                 let ty = details()?;
                 match ty.int(decimal::BITS, 128)? {
                     256 => foreign("decimal numbers of more than 38 digits", 2),
-                    bits => Kind::Decimal {
+                    bits => FieldLayout::Decimal {
                         bytes: bytes_of(bits)?,
                         unit: 10f64.powi(ty.int(decimal::SCALE, 0)?),
                     },
                 }
             }
-            types::UTF8 => Kind::Word { place: 4 },
-            types::LARGE_UTF8 => Kind::Word { place: 8 },
-            types::UTF8_VIEW => Kind::View,
-            types::LIST => Kind::List { place: 4 },
-            types::LARGE_LIST => Kind::List { place: 8 },
+            types::UTF8 => FieldLayout::Word { place: 4 },
+            types::LARGE_UTF8 => FieldLayout::Word { place: 8 },
+            types::UTF8_VIEW => FieldLayout::View,
+            types::LIST => FieldLayout::List { place: 4 },
+            types::LARGE_LIST => FieldLayout::List { place: 8 },
             types::FIXED_SIZE_LIST => {
                 let width = details()?.int(list::WIDTH, 0)?;
-                Kind::Even { width: length(width.into())? as usize }
+                FieldLayout::Even { width: length(width.into())? as usize }
             }
             types::DATE => foreign("dates", 2),
             types::TIME => foreign("times of the day", 2),
@@ -149,7 +151,7 @@ impl Kind {
             types::DURATION | types::INTERVAL => foreign("spans of time", 2),
             types::FIXED_SIZE_BINARY => foreign("bytes", 2),
             types::BINARY | types::LARGE_BINARY => foreign("bytes", 3),
-            types::BINARY_VIEW => Kind::Foreign { what: "bytes", buffers: 2, views: true },
+            types::BINARY_VIEW => FieldLayout::Foreign { what: "bytes", buffers: 2, views: true },
             types::STRUCT => foreign("structures", 1),
             types::MAP => foreign("maps", 2),
             types::RUN_END_ENCODED => foreign("runs of values", 0),
@@ -165,8 +167,8 @@ impl Kind {
         })
     }
 
-    fn integer(ty: Table) -> Result<Kind, Wrong> {
-        Ok(Kind::Integer {
+    fn integer(ty: Table) -> Result<FieldLayout, Wrong> {
+        Ok(FieldLayout::Integer {
             bytes: bytes_of(ty.int(int::BITS, 0)?)?,
             signed: ty.truth(int::SIGNED)?,
         })
@@ -175,21 +177,21 @@ impl Kind {
     /// Number of buffers, without the variadic buffers of views.
     pub(super) fn buffers(self) -> usize {
         match self {
-            Kind::Nothing => 0,
-            Kind::Even { .. } => 1,
-            Kind::Truth
-            | Kind::Integer { .. }
-            | Kind::Real { .. }
-            | Kind::Decimal { .. }
-            | Kind::View
-            | Kind::List { .. } => 2,
-            Kind::Word { .. } => 3,
-            Kind::Foreign { buffers, .. } => buffers,
+            FieldLayout::Nothing => 0,
+            FieldLayout::Even { .. } => 1,
+            FieldLayout::Truth
+            | FieldLayout::Integer { .. }
+            | FieldLayout::Real { .. }
+            | FieldLayout::Decimal { .. }
+            | FieldLayout::View
+            | FieldLayout::List { .. } => 2,
+            FieldLayout::Word { .. } => 3,
+            FieldLayout::Foreign { buffers, .. } => buffers,
         }
     }
 
     pub(super) fn views(self) -> bool {
-        matches!(self, Kind::View | Kind::Foreign { views: true, .. })
+        matches!(self, FieldLayout::View | FieldLayout::Foreign { views: true, .. })
     }
 }
 

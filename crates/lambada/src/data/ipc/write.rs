@@ -14,7 +14,7 @@ use crate::data::table::{Column, Table};
 const ALIGNMENT: usize = 8;
 
 /// A finished part of a flatbuffer.
-type Part = WIPOffset<UnionWIPOffset>;
+type TableOffset = WIPOffset<UnionWIPOffset>;
 
 /// The value of a field of a table.
 enum Slot {
@@ -22,7 +22,7 @@ enum Slot {
     Short(i16),
     Int(i32),
     Long(i64),
-    Part(Part),
+    Part(TableOffset),
 }
 
 /// Encodes a table.
@@ -76,7 +76,7 @@ fn pad(bytes: &mut Vec<u8>) {
     bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
 }
 
-fn of_slots(text: &mut FlatBufferBuilder, slots: &[(usize, Slot)]) -> Part {
+fn of_slots(text: &mut FlatBufferBuilder, slots: &[(usize, Slot)]) -> TableOffset {
     let table = text.start_table();
     for (slot, value) in slots {
         let entry = 4 + 2 * *slot as u16;
@@ -92,7 +92,7 @@ fn of_slots(text: &mut FlatBufferBuilder, slots: &[(usize, Slot)]) -> Part {
 }
 
 /// A vector of structures of `N` 64-bit integers.
-fn structs<const N: usize>(text: &mut FlatBufferBuilder, all: &[[i64; N]]) -> Part {
+fn structs<const N: usize>(text: &mut FlatBufferBuilder, all: &[[i64; N]]) -> TableOffset {
     text.start_vector::<i64>(N * all.len());
     for n in all.as_flattened().iter().rev() {
         text.push(*n);
@@ -104,7 +104,7 @@ fn structs<const N: usize>(text: &mut FlatBufferBuilder, all: &[[i64; N]]) -> Pa
 fn of_message(
     mut text: FlatBufferBuilder,
     kind: u8,
-    header: impl FnOnce(&mut FlatBufferBuilder) -> Part,
+    header: impl FnOnce(&mut FlatBufferBuilder) -> TableOffset,
     body: usize,
 ) -> Vec<u8> {
     let slots = [
@@ -127,14 +127,14 @@ fn append(file: &mut Vec<u8>, message: &[u8]) {
 }
 
 /// The schema.
-fn columns(text: &mut FlatBufferBuilder, table: &Table) -> Part {
-    let fields: Vec<Part> =
+fn columns(text: &mut FlatBufferBuilder, table: &Table) -> TableOffset {
+    let fields: Vec<TableOffset> =
         table.columns.iter().map(|(name, column)| of_column(text, name, column)).collect();
     let fields = WIPOffset::new(text.create_vector(&fields).value());
     of_slots(text, &[(schema::FIELDS, Slot::Part(fields))])
 }
 
-fn of_column(text: &mut FlatBufferBuilder, name: &str, column: &Column) -> Part {
+fn of_column(text: &mut FlatBufferBuilder, name: &str, column: &Column) -> TableOffset {
     let (kind, details) = match column {
         Column::Numbers(tensor) => match &tensor.data {
             Elements::Real(_) => (types::REAL, vec![(real::PRECISION, Slot::Short(2))]), // of 0, 1, 2
@@ -152,7 +152,10 @@ fn of_column(text: &mut FlatBufferBuilder, name: &str, column: &Column) -> Part 
         (field::NULLABLE, Slot::Byte(u8::from(matches!(column, Column::Foreign(_))))),
         (field::TYPE_KIND, Slot::Byte(kind)),
         (field::TYPE, Slot::Part(of_slots(text, &details))),
-        (field::CHILDREN, Slot::Part(WIPOffset::new(text.create_vector::<Part>(&[]).value()))),
+        (
+            field::CHILDREN,
+            Slot::Part(WIPOffset::new(text.create_vector::<TableOffset>(&[]).value())),
+        ),
     ];
     of_slots(text, &slots)
 }

@@ -77,7 +77,7 @@ fn row(
             (p.ty.elem, (p.var, first..first + constructors.len() as i64))
         });
         let planted: HashMap<Elem, (Var, Range<i64>)> = planted.collect();
-        let mut reader = Reader { rows, planted, own, int, real, span };
+        let mut reader = RowReader { rows, planted, own, int, real, span };
         let fields = reader.fields(this, &slots);
         let node = slots::node_type(this, &CoreTy::Variant(id));
         let made = this.emit.node(node, tag, fields);
@@ -133,7 +133,7 @@ fn planted_leaf(
 }
 
 /// Reads the fields of a row, one after the other.
-struct Reader<'a> {
+struct RowReader<'a> {
     rows: &'a Rows,
     /// The nodes of earlier rows, by their handle type, with their range of constructors.
     planted: HashMap<Elem, (Var, Range<i64>)>,
@@ -144,7 +144,7 @@ struct Reader<'a> {
     span: Span,
 }
 
-impl Reader<'_> {
+impl RowReader<'_> {
     fn fields(&mut self, evaluator: &mut Evaluator, slots: &Slots) -> Vec<Atom> {
         let emit = &mut evaluator.emit;
         let mut atoms: Vec<Atom> = Vec::with_capacity(slots.values.len());
