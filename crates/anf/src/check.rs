@@ -55,8 +55,7 @@ pub fn check_entry(function: &Function) -> Result<(), String> {
 #[derive(Clone)]
 enum ScopeEntry {
     Value(Ty),
-    /// An accumulator, and the number of the block that made it: `None` for a parameter or a cell,
-    /// which are never frozen.
+    /// An accumulator, and the block that made it: `None` for a parameter or cell, never frozen.
     Accumulator {
         ty: Ty,
         block: Option<usize>,

@@ -213,8 +213,7 @@ struct Subterm<T> {
     linear: bool,
 }
 
-/// In a page, a call of a λ prints as a call, because tidying has left no `let`s and the function
-/// may have a name.
+/// In a page, a call of a λ prints as a call, because the function may have a name.
 fn called<T>(look: Look<T>) -> Look<T> {
     if let Look::Let(_, t, _, f) = look { Look::Apply(f, t) } else { look }
 }
@@ -419,8 +418,7 @@ impl<T: Written> Shared<T> {
     }
 }
 
-/// A key of a construct without its parts. It includes the type only where the parts do not
-/// determine it.
+/// A key of a construct without its parts, with the type where the parts do not determine it.
 fn head<T: Written>(look: &Look<T>, t: &T) -> String {
     match look {
         Look::Word(word) => format!("word {word} : {}", t.typing()),
