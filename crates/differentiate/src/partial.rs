@@ -12,6 +12,7 @@
 //! Marks cost a second program beside the rule. So a rule that surely depends on all it is given
 //! has none, nor has a rule in front of bounded partial derivatives.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use lambada_anf::{
@@ -115,7 +116,16 @@ fn partial(cx: &Context, g: &Function, first: usize) -> Rc<[bool]> {
     // In a rule, all that another rule gives is marked.
     let ruled = |id| cx.rules(id).map(|_| Rc::from([]));
     let finder = Finder::of(&g.body, &activity, &ruled);
-    g.body.results.iter().map(|x| finder.is(*x)).collect()
+    // Elements of an accumulator that nobody adds to are absent.
+    let mut added = HashSet::new();
+    let mut note = |stm: &Stm| {
+        if let Exp::Op(Op::Freeze(_)) = &stm.exp {
+            added.extend(stm.binds.iter().map(|p| p.var));
+        }
+    };
+    g.body.stms.iter().for_each(|stm| stm.each(&mut note));
+    let from_added = |x: &Atom| x.as_var().is_some_and(|x| added.contains(&x));
+    g.body.results.iter().map(|x| finder.is(*x) || from_added(x)).collect()
 }
 
 /// Whether a linear map chooses what it drops: by a branch, or by a zero that is written.

@@ -72,8 +72,9 @@ impl Unbounded {
         let (arrays, sure) = (HashMap::new(), f.body.results.iter().filter_map(|x| x.as_var()));
         let (around, sure, whole) = (Vec::new(), sure.collect(), HashSet::new());
         unbounded.kept_in(&f.body, HashSet::new(), activity);
-        let (loops, read) = (0, HashMap::new());
-        let mut uses = Uses { activity, ruled, around, loops, arrays, sure, whole, read };
+        let (made, loops, branches, read) = (HashSet::new(), 0, 0, HashMap::new());
+        let mut uses =
+            Uses { activity, ruled, around, loops, branches, arrays, made, sure, whole, read };
         uses.arrays(&f.body, 0);
         uses.block(&f.body);
         unbounded.whole = uses.whole;
@@ -319,8 +320,12 @@ struct Uses<'a> {
     around: Vec<(Var, Atom)>,
     /// The number of enclosing loops.
     loops: usize,
+    /// The number of enclosing branches.
+    branches: usize,
     /// The sizes of arrays, and the number of `for`s around them.
     arrays: HashMap<Var, (Vec<Atom>, usize)>,
+    /// The accumulators that the function makes; those of a caller are used.
+    made: HashSet<Var>,
     /// The variables that surely have cotangents.
     sure: HashSet<Var>,
     whole: HashSet<Var>,
@@ -333,6 +338,9 @@ impl Uses<'_> {
         for stm in &block.stms {
             for p in stm.binds.iter().filter(|p| !p.ty.dims.is_empty()) {
                 self.arrays.insert(p.var, (p.ty.dims.clone(), depth));
+            }
+            if let Exp::Op(Op::Accumulator(_)) = &stm.exp {
+                self.made.insert(stm.binds[0].var);
             }
             let inside = depth + usize::from(matches!(stm.exp, Exp::Nest(Nest::For { .. })));
             stm.exp.blocks().into_iter().for_each(|inner| self.arrays(inner, inside));
@@ -399,6 +407,25 @@ impl Uses<'_> {
                     }
                 }
             }
+            Exp::Op(Op::Freeze(acc)) => {
+                let p = &stm.binds[0];
+                if p.ty.dims.is_empty() || self.whole.contains(&p.var) {
+                    self.whole.insert(*acc);
+                }
+                if used {
+                    self.sure.insert(*acc);
+                }
+            }
+            // In a branch, there may be no addition.
+            Exp::Op(Op::Accumulate { .. }) if self.branches > 0 => {}
+            Exp::Op(Op::Accumulate { acc, value, .. }) if self.made.contains(acc) => {
+                if self.whole.contains(acc) {
+                    self.whole.extend(value.as_var());
+                    if self.sure.contains(acc) {
+                        self.sure.extend(value.as_var());
+                    }
+                }
+            }
             Exp::Op(op) => op.atoms(&mut |x| {
                 self.whole.extend(x.as_var());
                 if used || stm.binds.is_empty() {
@@ -426,8 +453,10 @@ impl Uses<'_> {
                 self.loops -= 1;
             }
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
+                self.branches += 1;
                 self.block(then);
                 self.block(otherwise);
+                self.branches -= 1;
             }
         }
     }
