@@ -498,8 +498,7 @@ impl ProgramPoint<'_> {
         quotient.then(|| (self.form(dividend), self.form(divisor)))
     }
 
-    /// The two integers of which a variable is one, and the condition that selects, if there is
-    /// one.
+    /// The two possible values of a selected integer, and the selecting condition if known.
     fn cases(&self, var: Var) -> Option<(Option<Atom>, [Poly; 2])> {
         let (op, args) = self.bounds.computed.get(&var)?;
         let (cond, cases) = match (op, &args[..]) {

@@ -60,8 +60,8 @@ impl Op {
         }
     }
 
-    /// The array or accumulator of which it reads or writes a part, and the indices, which must be
-    /// in range.
+    /// The array or accumulator that is read or written in part, and the indices, which must be in
+    /// range.
     pub fn access(&self) -> Option<(Var, &[Atom])> {
         match self {
             Op::Index(x, index)

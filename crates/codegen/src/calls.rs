@@ -1,6 +1,6 @@
 //! Parts of large functions as C functions, and the calls of them; see [`crate::parts`] and
-//! [`crate::frame`]. The frame of a large kernel is in the arena; others are on the stack, also
-//! that of a function of the library, of which many calls may run at a time.
+//! [`crate::frame`]. The frame of a large kernel is in the arena; others are on the stack. So
+//! is the frame of a function of the library, because its calls nest.
 
 use lambada_loops::{Buf, Nest, Param, Reg, Stmt};
 

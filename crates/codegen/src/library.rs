@@ -1,6 +1,6 @@
 //! Libraries: calls and nodes. A function of the library is a C function of its parameters and of a
-//! target for each result. A handle is the address of a node; a node is an array of slots, of which
-//! the first holds the tag.
+//! target for each result. A handle is the address of a node; a node is an array of slots; the first
+//! holds the tag.
 
 use lambada_loops::{
     Arg, Buf, FieldId, FieldValue, FnId, NodeId, Operand, Reg, ResultTarget, identifier,

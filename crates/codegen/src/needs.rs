@@ -153,7 +153,7 @@ impl Needs {
         self.kinds.teams = true;
     }
 
-    /// The text before the functions, of which it declares the names that they mention.
+    /// The text before the functions: declarations of the names that they mention.
     pub fn text(&self, functions: &str, memory: Memory) -> String {
         let kinds = self.kinds;
         let runtime = runtime::memory(memory, kinds);

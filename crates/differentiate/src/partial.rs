@@ -1,16 +1,19 @@
-//! The presence of each real that a rule gives.
+//! Presence of the reals that a rule returns.
 //!
 //! ```text
-//!   with vjp dy = if n == 0 then 0 else real n * x ** (n - 1) * dy      there if n ≠ 0
-//!   with vjp dy = [dy, 0.0]                                            there at [true, false]
+//!   with vjp dy = if n == 0 then 0 else real n * x ** (n - 1) * dy      present if n ≠ 0
+//!   with vjp dy = [dy, 0.0]                                            present at [true, false]
 //! ```
 //!
-//! A real is there if it depends on a tangent or cotangent that the rule is given, or if it is not
-//! zero. The dependence is a mark ([`crate::reach`]), because the zero of a product with an
-//! infinite factor is a number, and NaN behind that factor.
+//! A real is present if it depends on an argument tangent or cotangent of the rule, or if it is not
+//! zero. Dependence is a mark ([`crate::reach`]) and no test for zero, because a zero that a
+//! product has computed is a number: behind an infinite factor it must become NaN.
 //!
-//! Marks cost a second program beside the rule. So a rule that surely depends on all it is given
-//! has none, nor has a rule in front of bounded partial derivatives.
+//! Marks cost a second program beside the rule. So a rule has none if its results surely depend on
+//! its arguments, or if only bounded partial derivatives follow.
+//!
+//! * Assumes: the rule is complete, and its parameters hold no handles.
+//! * Gives: which results may be absent in part, and presences as code.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -28,7 +31,7 @@ use crate::derived::{Context, Partial};
 use crate::flow;
 use crate::known::Handles;
 
-/// A rule gives tangents of results, or cotangents of parameters.
+/// The results of a rule: tangents of results, or cotangents of parameters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gives {
     Tangents,
@@ -90,8 +93,7 @@ impl Context {
         any.then(|| self.with_marks(rule, first)).flatten()
     }
 
-    /// For each result of a rule whether some reals of it may not depend on what the rule is given
-    /// from parameter `first` on.
+    /// Whether some reals of each result of a rule may not depend on the parameters from `first` on.
     pub(crate) fn partial(&mut self, rule: FnId, first: usize) -> Rc<[bool]> {
         if let Some(known) = self.partial.get(&rule) {
             return known.clone();
@@ -128,7 +130,7 @@ fn partial(cx: &Context, g: &Function, first: usize) -> Rc<[bool]> {
     g.body.results.iter().map(|x| finder.is(*x) || from_added(x)).collect()
 }
 
-/// Whether a linear map chooses what it drops: by a branch, or by a zero that is written.
+/// Whether a linear map drops parts: by a branch, by an index, or by a literal zero.
 fn chooses(block: &Block) -> bool {
     let zero = |x: &Atom| *x == Atom::real(0.0);
     block.results.iter().any(zero)
@@ -141,7 +143,7 @@ fn chooses(block: &Block) -> bool {
         })
 }
 
-/// The presence of a value of the type with its mark; none if it is surely there.
+/// The presence of a value with its mark; `None` if it is surely present.
 pub(crate) fn presence(b: &mut Builder, ty: &Ty, value: Atom, mark: Atom) -> Option<Presence> {
     if ty.dims.is_empty() {
         return match (value, mark) {
@@ -166,12 +168,12 @@ fn scalar(b: &mut Builder, value: Atom, mark: Atom) -> Atom {
     b.prim(Prim::Or, [mark, value])
 }
 
-/// The mark of a tangent that is there, or of one that is absent.
+/// The mark of a present or an absent tangent.
 pub(crate) fn mark(b: &mut Builder, ty: &Ty, there: bool) -> Atom {
     arrays::filled(b, "mark", ty, Atom::real(if there { 1.0 } else { 0.0 }))
 }
 
-/// The counts of contributions that stand for the presence of the elements of an array.
+/// Counts of contributions that encode the presence of the elements of an array.
 pub(crate) fn counts(b: &mut Builder, flags: Var, ty: &Ty) -> Atom {
     arrays::tabulate(b, "present", ty, &mut |b, at| {
         let there = b.bind("present", Ty::bool(), Op::Index(flags, at.to_vec()));

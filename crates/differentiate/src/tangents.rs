@@ -8,7 +8,7 @@
 //! results and stay one statement. The tangents `Γ̇` are a finite map: *absent means zero*, and no
 //! zero is ever computed.
 //!
-//! The same rules, applied to handles only, make the *shadows* of the reverse mode: nodes with a
+//! Applied to handles only, these rules make the *shadows* of the reverse mode: nodes with a
 //! cell for the cotangent of each real field. The forward sweep makes shadows and hands them around
 //! like the nodes themselves. A null shadow belongs to a node without a cotangent.
 //!

@@ -58,7 +58,7 @@ pub(crate) struct Unbounded {
     arrays: HashSet<Var>,
     /// The number of `for`s around each variable.
     depths: HashMap<Var, usize>,
-    /// Arrays of which at least one use reaches all elements.
+    /// Arrays with a use that reaches all elements.
     whole: HashSet<Var>,
 }
 
@@ -511,7 +511,7 @@ pub(crate) fn is_unbounded(partial: &Expr, args: &[Atom]) -> bool {
     factor(partial, args, &|_| true) >= Factor::Invariant
 }
 
-/// The worst factor that a partial derivative contains at finite arguments, some of which vary
+/// The worst factor in a partial derivative at finite arguments; `varies` tells those that differ
 /// between iterations.
 fn factor(partial: &Expr, args: &[Atom], varies: &dyn Fn(Atom) -> bool) -> Factor {
     let all = |items: &[Expr]| {

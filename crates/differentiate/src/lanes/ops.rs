@@ -136,7 +136,7 @@ impl Lanes<'_> {
 
     // Products
 
-    /// A product with one varying factor, of which each lane is a column.
+    /// A product with one varying factor; its lanes are the columns of a matrix.
     fn product(&mut self, y: &Param, prim: ArrayPrim, args: &[Var]) {
         let [a, b] = args[..] else { unreachable!("a product has two factors") };
         let (left, right) = (self.of.get(&a).copied(), self.of.get(&b).copied());
