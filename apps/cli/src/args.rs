@@ -213,6 +213,10 @@ pub enum Command {
         /// Write nothing, but name the files whose layout is another; then the exit code is 1
         #[arg(long)]
         check: bool,
+        /// Also write `//` for each `/` between integers, which was floor division in programs from
+        /// before `/` divided reals
+        #[arg(long)]
+        upgrade: bool,
     },
     /// Make a folder with a small program, its data and how to run it
     New {

@@ -79,7 +79,7 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         }
         Command::Eval { expression, words, data } => shell.eval(&expression, &words, &data),
         Command::Repl { file, engine, look } => repl::run(shell, file.as_deref(), engine, look),
-        Command::Fmt { files, check } => shell.format(&files, check),
+        Command::Fmt { files, check, upgrade } => shell.format(&files, check, upgrade),
         Command::New { name } => new::run(&name),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { folder } => pages::manual(folder.as_deref()),

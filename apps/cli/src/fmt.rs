@@ -8,11 +8,16 @@ use crate::{messages, report};
 
 impl Shell {
     /// Formats files and the files in folders. A failure does not stop the rest.
-    pub(crate) fn format(&mut self, files: &[PathBuf], check: bool) -> Result<(), Report> {
+    pub(crate) fn format(
+        &mut self,
+        files: &[PathBuf],
+        check: bool,
+        upgrade: bool,
+    ) -> Result<(), Report> {
         let mut told = Report::new();
         let mut changed = Vec::new();
         for file in programs(files, &mut told) {
-            match self.format_file(&file, check) {
+            match self.format_file(&file, check, upgrade) {
                 Ok(true) => changed.push(file),
                 Ok(false) => {}
                 Err(report) => told += &report,
@@ -27,12 +32,20 @@ impl Shell {
     }
 
     /// Formats a file; returns whether it changed.
-    fn format_file(&mut self, file: &Path, check: bool) -> Result<bool, Report> {
+    fn format_file(&mut self, file: &Path, check: bool, upgrade: bool) -> Result<bool, Report> {
         let standard = file == Path::new("-");
         let name = if standard { "<stdin>".to_string() } else { file.display().to_string() };
         let text = lambada::Files::read(&lambada::Disk, file);
         let text = text.map_err(|error| messages::not_read(&name, &error))?;
-        let formatted = self.session.format(&name, &text).map_err(|p| self.told(p))?;
+        let mut current = text.clone();
+        if upgrade {
+            let folder = file.parent().map(Path::to_path_buf);
+            let upgraded = self.session.upgrade(&name, &text, folder);
+            let (upgraded, open) = upgraded.map_err(|p| self.told(p))?;
+            report::tell(&self.told(open));
+            current = upgraded;
+        }
+        let formatted = self.session.format(&name, &current).map_err(|p| self.told(p))?;
         let changed = formatted != text;
         if check {
             return Ok(changed);

@@ -546,7 +546,7 @@ fn precedence(op: &str) -> (u8, u8, u8) {
         "||" => (OR, OR, AND),
         "&&" => (AND, AND, COMPARE),
         "+" | "-" => (SUM, SUM, PRODUCT),
-        "*" | "/" | "%" => (PRODUCT, PRODUCT, NEGATION),
+        "*" | "/" | "//" | "%" => (PRODUCT, PRODUCT, NEGATION),
         "**" => (POWER, APPLICATION, POWER),
         _ => (COMPARE, SUM, SUM),
     }

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 
 use lambada_core::{FieldOrder, Program};
+use lambada_prim::ScalarTy;
 use lambada_source::{Problem, Severity, Span};
 
 use crate::infer::{Infer, MissingSize, State};
@@ -21,6 +22,7 @@ use crate::typed::{Function, FunctionId, GlobalId, Local};
 pub struct Checked {
     elaborated: Elaborated,
     errors: Vec<Problem>,
+    quotients: Vec<Quotient>,
 }
 
 /// A definition of the main file, as users see it.
@@ -70,6 +72,17 @@ pub(crate) struct Global {
     main: bool,
 }
 
+/// The operands of a `/` in a program from before it was a division of reals.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quotient {
+    /// The place of the dividend.
+    pub dividend: Span,
+    /// The place of the divisor.
+    pub divisor: Span,
+    /// The scalar type of the operands; `None` if callers choose it.
+    pub scalar: Option<ScalarTy>,
+}
+
 /// Elaborates a program. Never fails: it returns all problems together, and definitions without
 /// problems can still be queried.
 pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
@@ -81,6 +94,16 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
     }
     problems.sort_by_key(|problem| problem.labels.first().map(|label| label.span));
     problems.dedup();
+    let solver = &infer.solver;
+    let quotient = |[(dividend, a), (divisor, b)]: &[(Span, Ty); 2]| {
+        let scalars = [a, b].map(|ty| solver.as_scalar(solver.base(*ty)));
+        let int = scalars.contains(&Some(ScalarTy::Int));
+        let real = scalars.contains(&Some(ScalarTy::Real));
+        let known = int.then_some(ScalarTy::Int).filter(|_| !real);
+        let scalar = known.or(real.then_some(ScalarTy::Real));
+        Quotient { dividend: *dividend, divisor: *divisor, scalar }
+    };
+    let quotients = infer.quotients.iter().map(quotient).collect();
     let global = |global: crate::infer::Global| {
         let done = match global.state {
             State::Done(done) => done,
@@ -114,10 +137,15 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
     if infer.incomplete && errors.is_empty() {
         errors.push(messages::incomplete());
     }
-    (Checked { elaborated, errors }, problems)
+    (Checked { elaborated, errors, quotients }, problems)
 }
 
 impl Checked {
+    /// The operators `/` of all modules, if [`Input::divides_ints`].
+    pub fn quotients(&self) -> &[Quotient] {
+        &self.quotients
+    }
+
     /// The definitions of the main file, in its order.
     pub fn definitions(&self) -> Vec<Definition> {
         let main = self.elaborated.globals.iter().flatten().filter(|global| global.main);

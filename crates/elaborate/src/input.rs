@@ -16,6 +16,8 @@ pub struct Input<'a> {
     /// Whether to elaborate the whole library. If not, only the definitions that the program uses
     /// are elaborated, so that it pays for nothing else.
     pub whole_library: bool,
+    /// Whether `/` of ints is a floor division, as it was before it became a division of reals.
+    pub divides_ints: bool,
 }
 
 /// Prefix of import paths that lead to the library.

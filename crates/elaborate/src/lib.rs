@@ -21,7 +21,7 @@ mod specialize;
 mod typed;
 
 pub use builtin::builtin_names;
-pub use checked::{Checked, Definition, elaborate};
+pub use checked::{Checked, Definition, Quotient, elaborate};
 pub(crate) use checked::{Elaborated, Global};
 pub use input::{Input, import_key, library_module};
 pub use solve::defaults::Shape;

@@ -88,6 +88,8 @@ pub(crate) enum ExpKind {
     Accumulate(Vec<(LocalId, Exp)>, Box<Exp>),
     Add(LocalId, Vec<Exp>, Box<Exp>),
     Sequence(Box<Exp>, Box<Exp>),
+    /// A value of the type of the node: ints are converted to reals where it has reals.
+    Convert(Box<Exp>),
     /// A value with claims to check on its sizes.
     Claimed(Box<Exp>, Vec<Claim>),
     /// A variant's size that no constructor argument determines; an index into the missing sizes.

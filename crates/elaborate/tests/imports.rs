@@ -116,7 +116,8 @@ fn the_whole_library_is_sound() {
     }
     assert!(modules.len() > 3);
     let imports = modules.iter().map(|(key, module)| (key.as_str().into(), module)).collect();
-    let input = Input { prelude: &prelude, imports, main: &main, whole_library: true };
+    let input =
+        Input { prelude: &prelude, imports, main: &main, whole_library: true, divides_ints: false };
     problems.extend(elaborate(&input).1);
     assert!(problems.is_empty(), "{}", render(&sources, &problems, false));
 }

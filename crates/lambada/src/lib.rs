@@ -37,6 +37,7 @@ mod sparse;
 mod staged;
 mod survey;
 mod types;
+mod upgrade;
 pub mod vectors;
 mod verify;
 

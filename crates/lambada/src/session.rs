@@ -29,6 +29,8 @@ use crate::passes::{ELABORATE, timed};
 pub struct Session {
     pub(crate) sources: Sources,
     pub(crate) files: Arc<dyn Files>,
+    /// Whether `/` of ints is a floor division, as in programs that are upgraded.
+    pub(crate) divides_ints: bool,
     options: Options,
 }
 
@@ -80,7 +82,7 @@ impl Session {
 
     /// A session with other files and options.
     pub fn with(files: Arc<dyn Files>, options: Options) -> Session {
-        Session { sources: first_sources(), files, options }
+        Session { sources: first_sources(), files, divides_ints: false, options }
     }
 
     /// The options of the compiler.
@@ -154,6 +156,7 @@ impl Session {
             imports: files,
             main: &module,
             whole_library: false,
+            divides_ints: self.divides_ints,
         });
         // A problem outside of definitions may have dropped an item, so its users are not reported.
         let of_broken = |problem: &Problem| {

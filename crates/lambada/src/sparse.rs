@@ -97,7 +97,13 @@ impl Unit {
         debug_assert!(problems.is_empty(), "{text}: {problems:?}");
         main.items.append(&mut extra.items);
         let imports = self.imports.iter().map(|(key, module)| (key.clone(), &**module)).collect();
-        let input = Input { prelude: &self.prelude, imports, main: &main, whole_library: false };
+        let input = Input {
+            prelude: &self.prelude,
+            imports,
+            main: &main,
+            whole_library: false,
+            divides_ints: false,
+        };
         let (checked, _) = elaborate(&input);
         let at_data = checked.program_at(&derived, given);
         let mut program = at_data.map_or_else(|| checked.program(&derived), Ok)?;

@@ -63,6 +63,7 @@ pub(crate) fn infix(symbol: &str, a: Expr, b: Expr) -> Expr {
         BinaryOp::Pow
         | BinaryOp::Mul
         | BinaryOp::Div
+        | BinaryOp::FloorDiv
         | BinaryOp::Rem
         | BinaryOp::MatMul
         | BinaryOp::Eq

@@ -351,6 +351,7 @@ pub enum BinaryOp {
     Pow,
     Mul,
     Div,
+    FloorDiv,
     Rem,
     MatMul,
     Add,
@@ -369,10 +370,11 @@ pub enum BinaryOp {
 
 impl BinaryOp {
     /// All operators.
-    pub const ALL: [BinaryOp; 17] = [
+    pub const ALL: [BinaryOp; 18] = [
         BinaryOp::Pow,
         BinaryOp::Mul,
         BinaryOp::Div,
+        BinaryOp::FloorDiv,
         BinaryOp::Rem,
         BinaryOp::MatMul,
         BinaryOp::Add,
@@ -400,6 +402,7 @@ impl BinaryOp {
             BinaryOp::Pow => "**",
             BinaryOp::Mul => "*",
             BinaryOp::Div => "/",
+            BinaryOp::FloorDiv => "//",
             BinaryOp::Rem => "%",
             BinaryOp::MatMul => "@",
             BinaryOp::Add => "+",

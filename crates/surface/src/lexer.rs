@@ -93,6 +93,7 @@ const SIGNS: &[(&str, TokenKind, &str)] = &[
     ("+", TokenKind::Op(BinaryOp::Add), ""),
     ("-", TokenKind::Op(BinaryOp::Sub), ""),
     ("*", TokenKind::Op(BinaryOp::Mul), ""),
+    ("//", TokenKind::Op(BinaryOp::FloorDiv), ""),
     ("/", TokenKind::Op(BinaryOp::Div), ""),
     ("%", TokenKind::Op(BinaryOp::Rem), ""),
     ("@", TokenKind::Op(BinaryOp::MatMul), ""),
@@ -163,7 +164,8 @@ impl Lexer<'_> {
             _ if c.is_whitespace() => self.blank(c.len_utf8()),
             '-' if self.byte(1) == b'-' => self.comment(),
             '#' => self.foreign_comment("#"),
-            '/' if self.byte(1) == b'/' => self.foreign_comment("//"),
+            // No line starts with a quotient.
+            '/' if self.byte(1) == b'/' && self.fresh_line => self.foreign_comment("//"),
             '/' if self.byte(1) == b'*' => self.foreign_block("/*", "*/"),
             '{' if self.byte(1) == b'-' && self.rest().contains("-}") => {
                 self.foreign_block("{-", "-}")

@@ -105,7 +105,7 @@ fn computed(op: Arithmetic, a: Extent, b: Extent) -> Extent {
     Extent::Computed(op, Box::new([a, b]))
 }
 
-/// Parses a size expression in a signature, such as `d*(d-1)/2`, if `known` resolves all its names.
+/// Parses a size expression in a signature, such as `d*(d-1)//2`, if `known` resolves all its names.
 pub(crate) fn written(text: &str, known: &dyn Fn(&str) -> Option<Extent>) -> Option<Extent> {
     let (module, problems) = lambada_surface::parse(&format!("def size = {text}\n"), FileId(0));
     match (&module.items[..], problems.is_empty()) {
@@ -126,7 +126,7 @@ fn of_expr(expr: &Expr, known: &dyn Fn(&str) -> Option<Extent>) -> Option<Extent
         (BinaryOp::Add, Arithmetic::Add),
         (BinaryOp::Sub, Arithmetic::Sub),
         (BinaryOp::Mul, Arithmetic::Mul),
-        (BinaryOp::Div, Arithmetic::Div),
+        (BinaryOp::FloorDiv, Arithmetic::Div),
     ]
     .into_iter()
     .find_map(|(written, ours)| (written == *op).then_some(ours))?;

@@ -491,10 +491,7 @@ impl Infer<'_> {
         let why = Why::Argument(of, k + 1);
         match arg {
             Arg::Written(expr) => self.check(expr, expected, &why),
-            Arg::Done(exp) => {
-                self.expect(&exp, expected, &why);
-                exp
-            }
+            Arg::Done(exp) => self.fit(exp, expected, &why),
         }
     }
 
@@ -589,12 +586,14 @@ impl Infer<'_> {
         let trying = std::mem::replace(&mut self.trying, true);
         let (problems, locals, functions) =
             (self.problems.len(), self.locals.len(), self.functions.len());
+        let quotients = self.quotients.len();
         let found = attempt(self).filter(|_| {
             self.problems.len() == problems && self.solver.failed.len() == solver.failed.len()
         });
         self.problems.truncate(problems);
         self.locals.truncate(locals);
         self.functions.truncate(functions);
+        self.quotients.truncate(quotients);
         self.solver = solver;
         self.enter(scopes);
         self.trying = trying;

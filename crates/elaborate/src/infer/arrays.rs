@@ -94,6 +94,10 @@ impl Infer<'_> {
                     let (ty, place) = (first.ty, first.span);
                     self.check(item, ty, &Why::Element(place))
                 }
+                None if items.len() > 1 => {
+                    let first = self.infer(item);
+                    self.first_of_many(first)
+                }
                 None => self.infer(item),
             };
             typed.push(item);
@@ -273,7 +277,10 @@ impl Infer<'_> {
                 let ty = self.ty(written, None);
                 self.check(init, ty, &Why::Annotation(written.span))
             }
-            None => self.infer(init),
+            None => {
+                let init = self.infer(init);
+                self.first_of_many(init)
+            }
         };
         // A `for` clause is elaborated outside of the state's scope, the condition of a `while`
         // inside.

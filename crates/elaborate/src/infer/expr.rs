@@ -88,10 +88,10 @@ impl Infer<'_> {
             self.problems.push(messages::too_large_type(exp.span));
             return self.wrong(exp.span);
         }
-        if let Some((ty, why)) = expected {
-            self.expect(&exp, ty, why);
+        match expected {
+            Some((ty, why)) => self.fit(exp, ty, why),
+            None => exp,
         }
-        exp
     }
 
     /// The forms that make no use of an expected type.
@@ -270,6 +270,7 @@ impl Infer<'_> {
         let (inside, outside) = self.split_expectation(expected);
         let before = self.problems.len();
         let t = self.first_branch(t, inside, outside);
+        let t = if inside.is_none() { self.first_of_many(t) } else { t };
         // The second branch is not compared with a wrong first one.
         let wrong = outside.is_some() && self.problems.len() > before;
         let (inside, outside) = if wrong { (expected, None) } else { (inside, outside) };
@@ -384,6 +385,10 @@ impl Infer<'_> {
             let body = match (inside, bodies.first()) {
                 (None, Some(first)) if !wrong => self.other_branch(&arm.body, first),
                 (None, Some(_)) => self.expression(&arm.body, expected),
+                (None, None) if arms.len() > 1 => {
+                    let first = self.first_branch(&arm.body, inside, outside);
+                    self.first_of_many(first)
+                }
                 (Some(_), _) | (None, None) => self.first_branch(&arm.body, inside, outside),
             };
             self.arms -= 1;

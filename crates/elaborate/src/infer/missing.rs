@@ -125,7 +125,7 @@ impl Infer<'_> {
         let AtomKind::Quotient(a, b) = self.solver.sizes.kind(atom).clone() else { return None };
         let a = self.size_as_exp(&a, scope, at, span)?;
         let b = self.size_as_exp(&b, scope, at, span)?;
-        Some(self.joined("/", Some(a), b, span))
+        Some(self.joined("//", Some(a), b, span))
     }
 
     fn joined(&mut self, operator: &'static str, left: Option<Exp>, right: Exp, span: Span) -> Exp {

@@ -11,6 +11,7 @@ mod arrays;
 mod blocks;
 mod builtins;
 mod construct;
+mod conversions;
 mod declare;
 mod env;
 mod expr;
@@ -140,6 +141,10 @@ pub(crate) struct Infer<'a> {
     pub modes_differ: bool,
     /// Whether some rule is no derivative, on purpose.
     pub pseudo: bool,
+    /// Whether `/` of ints is a floor division, as in programs before it was real.
+    divides_ints: bool,
+    /// The operators `/` of a program from before, by the places and types of their operands.
+    pub quotients: Vec<[(Span, Ty); 2]>,
 }
 
 impl<'a> Infer<'a> {
@@ -171,6 +176,8 @@ impl<'a> Infer<'a> {
             arms: 0,
             modes_differ: false,
             pseudo: false,
+            divides_ints: input.divides_ints,
+            quotients: Vec::new(),
         };
         let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), input.prelude)];
         modules.extend(input.imports.iter().map(|(name, module)| (name.clone(), *module)));

@@ -7,12 +7,13 @@ use lambada_source::Span;
 use lambada_surface::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 
 use crate::messages::{self, Why};
-use crate::solve::constraint::Constraint;
+use crate::solve::constraint::{Constraint, Scalars};
 use crate::solve::ty::{Bases, Node, Origin, Ty, UnknownKind};
 use crate::typed::{Comparison, Exp, ExpKind, Function, Pat, PatKind, Stmt};
 
 use super::Infer;
 use super::apply::{Arg, variable_of};
+use super::conversions::is_number;
 use super::sizes::brief;
 
 impl Infer<'_> {
@@ -37,6 +38,7 @@ impl Infer<'_> {
             }
             BinaryOp::Mul
             | BinaryOp::Div
+            | BinaryOp::FloorDiv
             | BinaryOp::Rem
             | BinaryOp::MatMul
             | BinaryOp::Add
@@ -54,9 +56,6 @@ impl Infer<'_> {
                 if op == BinaryOp::Sub && self.report_negative_argument(&x, a, b) {
                     return self.wrong(span);
                 }
-                if arithmetic(op).is_some() && self.report_mixed(op, &x, &y, (a, b)) {
-                    return self.wrong(span);
-                }
                 self.combine(op, x, y, span)
             }
         }
@@ -65,9 +64,12 @@ impl Infer<'_> {
     /// An operator applied to elaborated operands.
     fn combine(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
         match op {
-            BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem => {
-                self.arith(op, a, b, span)
-            }
+            BinaryOp::Add
+            | BinaryOp::Sub
+            | BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::FloorDiv
+            | BinaryOp::Rem => self.arith(op, a, b, span),
             BinaryOp::Pow => self.power(a, b, span),
             BinaryOp::MatMul => self.contraction(op, a, b, span),
             BinaryOp::Eq
@@ -99,29 +101,24 @@ impl Infer<'_> {
             }
         }
         let origin = Origin::new(op.spelling(), span);
-        let result = self.solver.unknown(kind, Some(origin.clone()));
-        self.solver.here = span;
-        self.solver.add(Constraint::Arith { a: a.ty, b: b.ty, result, origin });
-        Exp { kind: ExpKind::Arith(op.spelling(), Box::new(a), Box::new(b)), ty: result, span }
-    }
-
-    /// Reports an int and a real as operands, if both types are certain.
-    fn report_mixed(&mut self, op: BinaryOp, a: &Exp, b: &Exp, written: (&Expr, &Expr)) -> bool {
-        let scalar = |exp: &Exp| self.solver.as_scalar(self.solver.base(exp.ty));
-        let int = match (scalar(a), scalar(b)) {
-            (Some(ScalarTy::Int), Some(ScalarTy::Real)) => written.0,
-            (Some(ScalarTy::Real), Some(ScalarTy::Int)) => written.1,
-            _ => return false,
+        let (scalars, result) = match op {
+            BinaryOp::Div if !self.divides_ints => {
+                for literal in [&a, &b].into_iter().filter(|exp| is_number(exp)) {
+                    let real = self.solver.real();
+                    self.expect(literal, real, &Why::Operand(op.spelling()));
+                }
+                (Scalars::Reals, UnknownKind::shaped(Bases::REAL))
+            }
+            _ if is_number(&a) || is_number(&b) => (Scalars::Same, kind),
+            _ => (Scalars::Joined, kind),
         };
-        let shown = [self.solver.show(a.ty), self.solver.show(b.ty)];
-        let operands = [(a.span, &*shown[0]), (b.span, &*shown[1])];
-        self.problems.push(messages::mixed(
-            &format!("`{}`", op.spelling()),
-            a.span.to(b.span),
-            Some(operands),
-            Some(&brief(int)),
-        ));
-        true
+        if op == BinaryOp::Div && self.divides_ints {
+            self.quotients.push([(a.span, a.ty), (b.span, b.ty)]);
+        }
+        let result = self.solver.unknown(result, Some(origin.clone()));
+        self.solver.here = span;
+        self.solver.add(Constraint::Arith { scalars, a: a.ty, b: b.ty, result, origin });
+        Exp { kind: ExpKind::Arith(op.spelling(), Box::new(a), Box::new(b)), ty: result, span }
     }
 
     /// The left operand; `None` for `not a < b` if `a` is no truth value.
@@ -200,6 +197,7 @@ impl Infer<'_> {
     fn contraction(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
         let prim = ArrayPrim::from_operator(op.spelling()).expect("a row has this operator");
         let origin = Origin::new(op.spelling(), span);
+        let [a, b] = [a, b].map(|operand| self.as_reals(operand));
         for operand in [&a, &b] {
             let real = UnknownKind::shaped(Bases::REAL);
             if self.solver.require(operand.ty, real, origin.clone()).is_err() {
@@ -218,7 +216,7 @@ impl Infer<'_> {
         let bases = if matches!(op, BinaryOp::Eq | BinaryOp::Ne) { Bases::ALL } else { Bases::NUM };
         self.require(&a, UnknownKind::scalar(bases), op.spelling());
         if !self.solver.is_error(a.ty) {
-            self.expect(&b, a.ty, &Why::Operand(op.spelling()));
+            self.comparable(op.spelling(), &a, &b);
         }
         let (spelling, swap) = match op {
             BinaryOp::Gt => ("<", true),
@@ -256,8 +254,8 @@ impl Infer<'_> {
 
     /// `f >> g` is `\x -> g (f x)`, with `f` and `g` evaluated once.
     fn compose(&mut self, f: Exp, g: Exp, span: Span) -> Exp {
-        let [a, b, c] = [0; 3].map(|_| self.solver.fresh());
-        let (left, right) = (self.solver.fun(a, b), self.solver.fun(b, c));
+        let [a, b, from, c] = [0; 4].map(|_| self.solver.fresh());
+        let (left, right) = (self.solver.fun(a, b), self.solver.fun(from, c));
         self.expect(&f, left, &Why::Operand(">>"));
         self.expect(&g, right, &Why::Operand(">>"));
         let mut stmts = Vec::new();
@@ -266,6 +264,7 @@ impl Infer<'_> {
         let x = self.parameter("x", a, span);
         let inner =
             Exp { kind: ExpKind::Apply(Box::new(f), Box::new(variable_of(&x))), ty: b, span };
+        let inner = self.fit(inner, from, &Why::Operand(">>"));
         let body = Exp { kind: ExpKind::Apply(Box::new(g), Box::new(inner)), ty: c, span };
         let function = self.lambda_of(vec![x], body, span);
         within(stmts, function)
@@ -380,11 +379,6 @@ fn within(stmts: Vec<Stmt>, exp: Exp) -> Exp {
     }
     let (ty, span) = (exp.ty, exp.span);
     Exp { kind: ExpKind::Block(stmts, Box::new(exp)), ty, span }
-}
-
-fn arithmetic(op: BinaryOp) -> Option<()> {
-    matches!(op, BinaryOp::Add | BinaryOp::Sub | BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem)
-        .then_some(())
 }
 
 fn is_comparison(op: BinaryOp) -> bool {

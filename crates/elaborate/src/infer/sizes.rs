@@ -25,7 +25,7 @@ impl Infer<'_> {
             ExpKind::Apply(f, xs) if matches!(f.kind, ExpKind::Builtin(Builtin::Length)) => {
                 self.length_of(xs)
             }
-            ExpKind::Claimed(inner, _) => self.size_of(inner),
+            ExpKind::Claimed(inner, _) | ExpKind::Convert(inner) => self.size_of(inner),
             ExpKind::Function(..)
             | ExpKind::Recursive(..)
             | ExpKind::RecursiveLocal(..)
@@ -74,7 +74,7 @@ impl Infer<'_> {
             "+" => Some(a.plus(&b, 1)),
             "-" => Some(a.plus(&b, -1)),
             "*" => Some(a.times(&b)),
-            "/" => {
+            "//" => {
                 let (a, b) = (self.solver.sizes.resolve(&a), self.solver.sizes.resolve(&b));
                 Some(self.solver.sizes.quotient(&a, &b))
             }

@@ -13,7 +13,10 @@ use super::unify::Clash;
 pub(crate) enum Constraint {
     /// `a ⊕ b : result`, elementwise: two scalars, two arrays of one shape, or a scalar and an
     /// array.
-    Arith { a: Ty, b: Ty, result: Ty, origin: Origin },
+    Arith { scalars: Scalars, a: Ty, b: Ty, result: Ty, origin: Origin },
+    /// A value of type `from` serves as a `to` of the same shape: the scalars are equal, or an int
+    /// serves as a real.
+    Serves { from: Ty, to: Ty, origin: Origin },
     /// `scalar` is the scalar inside of all arrays of `whole`, or `whole` itself.
     Base { whole: Ty, scalar: Ty, origin: Origin },
     /// `part` is `whole`, an array, or the scalar that `whole` consists of.
@@ -35,6 +38,17 @@ pub(crate) enum Constraint {
     Accumulated { body: Ty, alone: Ty, both: Ty, result: Ty, origin: Origin },
     /// A unit or an array of units.
     Units { ty: Ty, origin: Origin },
+}
+
+/// How the scalars of two operands become one type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Scalars {
+    /// They are of one type.
+    Same,
+    /// An int is converted if the other is a real.
+    Joined,
+    /// Both are converted to reals.
+    Reals,
 }
 
 /// Reason why a constraint cannot hold.
@@ -78,6 +92,7 @@ impl Constraint {
     pub fn origin(&self) -> &Origin {
         match self {
             Constraint::Arith { origin, .. }
+            | Constraint::Serves { origin, .. }
             | Constraint::Base { origin, .. }
             | Constraint::Part { origin, .. }
             | Constraint::Pow { origin, .. }
@@ -100,6 +115,7 @@ impl Constraint {
             }
             Constraint::Base { whole, scalar, .. } => vec![whole, scalar],
             Constraint::Part { part, whole, .. } => vec![part, whole],
+            Constraint::Serves { from, to, .. } => vec![from, to],
             Constraint::Pow { base, exponent, result, .. } => vec![base, exponent, result],
             Constraint::Field { record, ty, .. } => vec![record, ty],
             Constraint::Component { tuple, ty, .. } => vec![tuple, ty],
@@ -129,6 +145,7 @@ impl Constraint {
             Constraint::Part { part, whole, .. } => {
                 [part, whole].into_iter().for_each(|t| *t = of(*t))
             }
+            Constraint::Serves { from, to, .. } => [from, to].into_iter().for_each(|t| *t = of(*t)),
             Constraint::Pow { base, exponent, result, .. } => {
                 [base, exponent, result].into_iter().for_each(|t| *t = of(*t))
             }
@@ -153,6 +170,7 @@ impl Constraint {
     fn origin_mut(&mut self) -> &mut Origin {
         match self {
             Constraint::Arith { origin, .. }
+            | Constraint::Serves { origin, .. }
             | Constraint::Base { origin, .. }
             | Constraint::Part { origin, .. }
             | Constraint::Pow { origin, .. }
@@ -163,6 +181,22 @@ impl Constraint {
             | Constraint::Jacobian { origin, .. }
             | Constraint::Accumulated { origin, .. }
             | Constraint::Units { origin, .. } => origin,
+        }
+    }
+
+    /// Whether conversions of its scalars are still open; generalization decides them.
+    pub fn may_convert(&self) -> bool {
+        match self {
+            Constraint::Serves { .. } => true,
+            Constraint::Arith { scalars, .. } => *scalars != Scalars::Same,
+            Constraint::Pow { .. } | Constraint::Base { .. } | Constraint::Part { .. } => false,
+            Constraint::Contraction { .. }
+            | Constraint::Field { .. }
+            | Constraint::Component { .. }
+            | Constraint::FirstOrder { .. } => false,
+            Constraint::Jacobian { .. }
+            | Constraint::Accumulated { .. }
+            | Constraint::Units { .. } => false,
         }
     }
 
@@ -209,16 +243,25 @@ impl Solver {
     /// Makes a step on each constraint for which something has changed.
     pub fn settle(&mut self) {
         while let Some(id) = self.queue.pop_front() {
-            let Some(constraint) = self.constraints[id].take() else { continue };
-            match self.step(&constraint) {
-                Ok(Step::Done) => {}
-                Ok(Step::Wait(types)) => {
-                    types.into_iter().for_each(|ty| self.watch(id, ty));
-                    self.constraints[id] = Some(constraint);
-                }
-                Ok(Step::Become(others)) => others.into_iter().for_each(|c| self.push(c)),
-                Err(cause) => self.fail(constraint, cause),
+            self.replace_by(id, |solver, constraint| solver.step(constraint));
+        }
+    }
+
+    /// Replaces a pending constraint by the result of a step.
+    pub(super) fn replace_by(
+        &mut self,
+        id: usize,
+        step: impl FnOnce(&mut Solver, &Constraint) -> Result<Step, ConstraintError>,
+    ) {
+        let Some(constraint) = self.constraints[id].take() else { return };
+        match step(self, &constraint) {
+            Ok(Step::Done) => {}
+            Ok(Step::Wait(types)) => {
+                types.into_iter().for_each(|ty| self.watch(id, ty));
+                self.constraints[id] = Some(constraint);
             }
+            Ok(Step::Become(others)) => others.into_iter().for_each(|c| self.push(c)),
+            Err(cause) => self.fail(constraint, cause),
         }
     }
 

@@ -186,6 +186,8 @@ impl Solver {
             Constraint::Contraction { prim, a, b, result, .. } => {
                 self.contractions(prim, [a, b], result)
             }
+            // Generalization has decided them.
+            Constraint::Serves { .. } => Vec::new(),
             // Pending ones are errors of the definition.
             Constraint::Field { .. } | Constraint::Component { .. } => Vec::new(),
             Constraint::FirstOrder { ty, .. } => {

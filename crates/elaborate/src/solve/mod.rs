@@ -2,6 +2,7 @@
 //! of syntax.
 
 pub(crate) mod constraint;
+mod conversions;
 pub(crate) mod defaults;
 pub(crate) mod scheme;
 pub(crate) mod show;

@@ -70,6 +70,8 @@ impl Solver {
         let deeper = |solver: &Solver, c: &Constraint| {
             c.types().iter().any(|ty| solver.deepest(*ty) > level)
         };
+        let functions: Vec<Ty> = types.iter().map(|(ty, _)| *ty).collect();
+        self.decide_conversions(&functions, mark, deeper);
         let stuck = self.take_pending(mark, |solver, c| c.needs_annotation() && deeper(solver, c));
         let stuck = if level == 0 { stuck } else { self.keep_monomorphic(stuck) };
         if !stuck.is_empty() {
@@ -104,7 +106,7 @@ impl Solver {
         Vec::new()
     }
 
-    fn raise(&mut self, ty: Ty) {
+    pub(super) fn raise(&mut self, ty: Ty) {
         let level = self.level;
         for part in self.unknowns(ty) {
             let unknown = self.unknown_mut(part);
@@ -113,7 +115,7 @@ impl Solver {
     }
 
     /// The deepest level of an unknown in a type; 0 if there is none.
-    fn deepest(&self, ty: Ty) -> u32 {
+    pub(super) fn deepest(&self, ty: Ty) -> u32 {
         let level = |ty: &Ty| match self.get(*ty) {
             Node::Unknown(unknown) if unknown.level != GENERIC => unknown.level,
             _ => 0,
@@ -327,6 +329,7 @@ fn origin_at(constraint: &Constraint, origin: &Origin, name: &str, span: Span) -
         Constraint::FirstOrder { .. } if &*origin.what != RULES => Origin::new(name, span),
         Constraint::FirstOrder { .. }
         | Constraint::Arith { .. }
+        | Constraint::Serves { .. }
         | Constraint::Base { .. }
         | Constraint::Part { .. }
         | Constraint::Pow { .. }

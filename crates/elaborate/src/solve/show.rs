@@ -283,7 +283,7 @@ impl Solver {
             AtomKind::Named(name, _) | AtomKind::Value(name) => name.to_string(),
             AtomKind::Solved(value) => format!("({})", self.show_size(value, namer)),
             AtomKind::Quotient(a, b) => {
-                format!("{}/{}", self.show_factor(a, namer), self.show_factor(b, namer))
+                format!("{}//{}", self.show_factor(a, namer), self.show_factor(b, namer))
             }
             AtomKind::Flexible(_) | AtomKind::Opaque => {
                 if !namer.sizes.contains_key(&atom) {
@@ -337,6 +337,7 @@ fn relation(constraint: &Constraint) -> Option<(Ty, [Ty; 2])> {
         Constraint::Pow { base, exponent, result, .. } => Some((*result, [*base, *exponent])),
         Constraint::Jacobian { from, to, result, .. } => Some((*result, [*from, *to])),
         Constraint::Base { .. }
+        | Constraint::Serves { .. }
         | Constraint::Part { .. }
         | Constraint::Field { .. }
         | Constraint::Component { .. }

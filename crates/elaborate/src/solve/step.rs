@@ -3,11 +3,11 @@
 use lambada_prim::{ArrayPrim, ScalarTy, Version};
 
 use super::Solver;
-use super::constraint::{Constraint, ConstraintError, Step};
+use super::constraint::{Constraint, ConstraintError, Scalars, Step};
 use super::ty::{Bases, Node, Origin, Ty, UnknownKind, VariantId};
 use super::unify::Clash;
 
-type Result = std::result::Result<Step, ConstraintError>;
+pub(super) type Result = std::result::Result<Step, ConstraintError>;
 
 impl From<Clash> for ConstraintError {
     fn from(clash: Clash) -> ConstraintError {
@@ -18,7 +18,13 @@ impl From<Clash> for ConstraintError {
 impl Solver {
     pub(super) fn step(&mut self, constraint: &Constraint) -> Result {
         match constraint {
-            Constraint::Arith { a, b, result, origin } => self.arith(*a, *b, *result, origin),
+            Constraint::Arith { scalars: Scalars::Same, a, b, result, origin } => {
+                self.arith(*a, *b, *result, origin)
+            }
+            Constraint::Arith { scalars, a, b, result, origin } => {
+                self.converting_arith(*scalars, [*a, *b], *result, origin)
+            }
+            Constraint::Serves { from, to, origin } => self.serves(*from, *to, origin),
             Constraint::Base { whole, scalar, origin } => self.is_base(*whole, *scalar, origin),
             Constraint::Part { part, whole, origin } => self.part(*part, *whole, origin),
             Constraint::Pow { base, exponent, result, origin } => {
@@ -40,13 +46,13 @@ impl Solver {
         }
     }
 
-    fn same(&mut self, a: Ty, b: Ty) -> Result {
+    pub(super) fn same(&mut self, a: Ty, b: Ty) -> Result {
         self.equal(a, b)?;
         Ok(Step::Done)
     }
 
     /// Requires that all types contain scalars of one type.
-    fn share_bases(
+    pub(super) fn share_bases(
         &mut self,
         types: &[Ty],
         origin: &Origin,
@@ -76,7 +82,7 @@ impl Solver {
         }
     }
 
-    fn any_error(&self, types: &[Ty]) -> bool {
+    pub(super) fn any_error(&self, types: &[Ty]) -> bool {
         types.iter().any(|ty| self.is_error(self.base(*ty)))
     }
 
@@ -174,6 +180,16 @@ impl Solver {
             let error = self.error();
             return self.same(result, error);
         }
+        let scalar = self.as_scalar(self.base(exponent));
+        if scalar == Some(ScalarTy::Real) {
+            let (a, b, origin) = (base, exponent, origin.clone());
+            let reals = Constraint::Arith { scalars: Scalars::Reals, a, b, result, origin };
+            return Ok(Step::Become(vec![reals]));
+        }
+        let int = self.as_scalar(self.base(base)) == Some(ScalarTy::Int);
+        if int && scalar.is_none() {
+            return Ok(Step::Wait(vec![exponent]));
+        }
         if self.is_scalar(result) && !self.is_scalar(base) {
             self.restrict(base, UnknownKind::NUMBER, Some(origin.clone()))?;
             self.restrict(exponent, UnknownKind::NUMBER, Some(origin.clone()))?;
@@ -182,29 +198,9 @@ impl Solver {
         if self.is_scalar(exponent) || self.rank(base) > 0 {
             self.equal(result, base)?;
         }
-        match self.as_scalar(self.base(exponent)) {
-            None => {
-                if self.as_scalar(self.base(base)) == Some(ScalarTy::Int) {
-                    self.restrict(
-                        exponent,
-                        UnknownKind::shaped(Bases::of(ScalarTy::Int)),
-                        Some(origin.clone()),
-                    )?;
-                }
-                Ok(Step::Wait(vec![base, exponent, result]))
-            }
-            Some(ScalarTy::Real) => {
-                self.share_bases(&[base, exponent], origin)?;
-                Ok(Step::Become(vec![Constraint::Arith {
-                    a: base,
-                    b: exponent,
-                    result,
-                    origin: origin.clone(),
-                }]))
-            }
-            Some(ScalarTy::Int | ScalarTy::Bool) => {
-                self.integer_power(base, exponent, result, origin)
-            }
+        match scalar {
+            None => Ok(Step::Wait(vec![base, exponent, result])),
+            Some(_) => self.integer_power(base, exponent, result, origin),
         }
     }
 
@@ -220,6 +216,7 @@ impl Solver {
         }
         let shaped = self.rebase(exponent, scalar);
         Ok(Step::Become(vec![Constraint::Arith {
+            scalars: Scalars::Same,
             a: base,
             b: shaped,
             result,
@@ -228,7 +225,7 @@ impl Solver {
     }
 
     /// An array of the same shape with another scalar type.
-    fn rebase(&mut self, ty: Ty, scalar: Ty) -> Ty {
+    pub fn rebase(&mut self, ty: Ty, scalar: Ty) -> Ty {
         match self.get(ty).clone() {
             Node::Array(size, elem) => {
                 let elem = self.rebase(elem, scalar);

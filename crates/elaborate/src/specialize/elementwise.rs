@@ -20,7 +20,40 @@ impl Specialize<'_> {
     pub(super) fn arith(&mut self, spelling: &'static str, a: &Exp, b: &Exp, span: Span) -> Term {
         let types = Some((a.ty, b.ty));
         let (a, b) = (self.exp(a), self.exp(b));
-        self.binary(Surface::Infix(spelling), a, b, types, span)
+        let scalars = [&a, &b].map(|operand| scalar_inside(operand.ty()));
+        let (a, b) = match (spelling, scalars) {
+            // A real has integer powers.
+            ("**", [_, ScalarTy::Int]) => (a, b),
+            ("/", [ScalarTy::Int, ScalarTy::Int]) => {
+                let a = self.converted(a, ScalarTy::Real, span);
+                (a, self.converted(b, ScalarTy::Real, span))
+            }
+            _ => self.of_one_scalar(a, b, span),
+        };
+        match (spelling, scalar_inside(a.ty())) {
+            ("//", ScalarTy::Real) => {
+                let quotient = self.binary(Surface::Infix("/"), a, b, types, span);
+                self.unary(Surface::Call("floor"), quotient, span)
+            }
+            _ => self.binary(Surface::Infix(spelling), a, b, types, span),
+        }
+    }
+
+    /// Two operands with scalars of one type: an int is converted if the other is a real.
+    pub(super) fn of_one_scalar(&mut self, a: Term, b: Term, span: Span) -> (Term, Term) {
+        match (scalar_inside(a.ty()), scalar_inside(b.ty())) {
+            (ScalarTy::Int, ScalarTy::Real) => (self.converted(a, ScalarTy::Real, span), b),
+            (ScalarTy::Real, ScalarTy::Int) => (a, self.converted(b, ScalarTy::Real, span)),
+            _ => (a, b),
+        }
+    }
+
+    /// A value whose ints are converted, if reals are wanted.
+    pub(super) fn converted(&mut self, value: Term, wanted: ScalarTy, span: Span) -> Term {
+        if scalar_inside(value.ty()) == wanted {
+            return value;
+        }
+        self.unary(Surface::Call("real"), value, span)
     }
 
     /// A primitive of two arguments, elementwise; a scalar is combined with every element.

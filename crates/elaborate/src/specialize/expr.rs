@@ -7,6 +7,7 @@ use lambada_prim::{Prim, Scalar, ScalarTy, Surface};
 use lambada_source::Span;
 
 use super::Specialize;
+use super::elementwise;
 use super::spine::Spine;
 use crate::builtin;
 use crate::solve::ty::Ty as Unknown;
@@ -111,6 +112,11 @@ impl Specialize<'_> {
             ExpKind::Accumulate(accumulators, body) => self.accumulate(accumulators, body, span),
             ExpKind::Add(acc, at, value) => self.addition(*acc, at, value, span),
             ExpKind::Sequence(first, second) => self.sequence(first, second),
+            ExpKind::Convert(inner) => {
+                let ty = self.mono(exp.ty);
+                let inner = self.exp(inner);
+                self.converted(inner, elementwise::scalar_inside(&ty), span)
+            }
             ExpKind::Claimed(value, claims) => self.claimed(value, claims),
             ExpKind::Error => unreachable!("programs with problems are not specialized"),
         }
@@ -236,7 +242,8 @@ impl Specialize<'_> {
 
     fn compare(&mut self, op: Comparison, a: &Exp, b: &Exp, span: Span) -> Term {
         let mut spine = Spine::default();
-        let (mut a, mut b) = (self.exp(a), self.exp(b));
+        let (a, b) = (self.exp(a), self.exp(b));
+        let (mut a, mut b) = self.of_one_scalar(a, b, span);
         if op.swap {
             // The operands are evaluated in source order.
             if !is_total(&b) {

@@ -26,7 +26,8 @@ pub fn checked(name: &str, text: &str) -> (Sources, Checked, Vec<Problem>) {
     let (main, mut problems) = lambada_surface::parse(text, file);
     let modules = library(&mut sources, &main);
     let imports = modules.iter().map(|(key, module)| (key.clone(), module)).collect();
-    let input = Input { prelude: &prelude, imports, main: &main, whole_library: true };
+    let input =
+        Input { prelude: &prelude, imports, main: &main, whole_library: true, divides_ints: false };
     let (checked, found) = elaborate(&input);
     problems.extend(found);
     (sources, checked, problems)

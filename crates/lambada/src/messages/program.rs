@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lambada_source::{Problem, suggest};
+use lambada_source::{Problem, Span, suggest};
 
 /// A program that cannot be read; suggests files with similar names.
 pub fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
@@ -34,4 +34,10 @@ pub(crate) fn in_library(problem: Problem, module: &str, name: &str) -> Problem 
         return problem.hint(format!("the library has a module of this name: write {write}"));
     }
     problem.hint(format!("the library has it: write {write} and `{module}.{name}`"))
+}
+
+/// A `/` in a program from before it divided reals, at types that callers choose.
+pub(crate) fn open_quotient(span: Span) -> Problem {
+    Problem::warning("E0807", "this `/` divided ints or reals, as the caller chose", span, "")
+        .hint("it divides reals now; write `//` where the quotient of ints was meant")
 }

@@ -29,7 +29,7 @@ const ARITHMETIC: [(BinaryOp, Compute); 6] = [
     (BinaryOp::Add, i64::checked_add),
     (BinaryOp::Sub, i64::checked_sub),
     (BinaryOp::Mul, i64::checked_mul),
-    (BinaryOp::Div, i64::checked_div_euclid),
+    (BinaryOp::FloorDiv, i64::checked_div_euclid),
     (BinaryOp::Rem, i64::checked_rem_euclid),
     (BinaryOp::Pow, |a, b| a.checked_pow(u32::try_from(b).ok()?)),
 ];

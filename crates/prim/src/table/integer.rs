@@ -55,7 +55,7 @@ pub(crate) const ROWS: &[Row] = &[
     Row {
         prim: Prim::DivInt,
         name: "div_int",
-        surface: Surface::Infix("/"),
+        surface: Surface::Infix("//"),
         args: &[I, I],
         result: I,
         eval: |a| Int(special::floor_div(a[0].int(), a[1].int())),

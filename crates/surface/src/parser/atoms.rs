@@ -373,6 +373,7 @@ pub(crate) fn may_precede(e: &Expr, op: BinaryOp) -> bool {
         }
         BinaryOp::Mul
         | BinaryOp::Div
+        | BinaryOp::FloorDiv
         | BinaryOp::Rem
         | BinaryOp::MatMul
         | BinaryOp::Add

@@ -25,7 +25,11 @@ impl BinaryOp {
             | BinaryOp::Gt
             | BinaryOp::Ge => COMPARISON,
             BinaryOp::Add | BinaryOp::Sub => ADDITIVE,
-            BinaryOp::Mul | BinaryOp::Div | BinaryOp::Rem | BinaryOp::MatMul => 8,
+            BinaryOp::Mul
+            | BinaryOp::Div
+            | BinaryOp::FloorDiv
+            | BinaryOp::Rem
+            | BinaryOp::MatMul => 8,
             BinaryOp::Pow => POWER,
         }
     }

@@ -19,6 +19,7 @@ const OPERATORS: &[BinaryOp] = &[
     BinaryOp::Pow,
     BinaryOp::Mul,
     BinaryOp::Div,
+    BinaryOp::FloorDiv,
     BinaryOp::Rem,
     BinaryOp::MatMul,
     BinaryOp::Sub,
