@@ -619,14 +619,14 @@ fn rules_cost_what_they_compute() {
 /// Programs that exchange two rows, or two elements, in each iteration.
 const EXCHANGES: &str = "\
 def rows [n] [k] (m : [n][k]real) : real =
-  let m = loop m = m for i < n / 2 do ((m with [i] = m[n - 1 - i]) with [n - 1 - i] = m[i])
+  let m = loop m = m for i < n // 2 do ((m with [i] = m[n - 1 - i]) with [n - 1 - i] = m[i])
   in sum (for i < n, j < k => real i * m[i, j] ** 2) |> sum
 def branches [n] [k] (m : [n][k]real) : real =
-  let m = loop m = m for i < n / 2 do
+  let m = loop m = m for i < n // 2 do
     if m[i, 0] > m[n - 1 - i, 0] then ((m with [i] = m[n - 1 - i]) with [n - 1 - i] = m[i]) else m
   in sum (for i < n, j < k => real i * m[i, j] ** 2) |> sum
 def elements [n] [k] (m : [n][k]real) : real =
-  let x = loop x = for row in m => sum row for i < n / 2 do ((x with [i] = x[n - 1 - i]) with [n - 1 - i] = x[i])
+  let x = loop x = for row in m => sum row for i < n // 2 do ((x with [i] = x[n - 1 - i]) with [n - 1 - i] = x[i])
   in sum (for i < n => real i * x[i] ** 2)
 ";
 

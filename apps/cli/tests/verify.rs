@@ -23,7 +23,7 @@ fn table(program: &str, args: &[&str]) -> String {
 const SHAPES: &str = "type shape = Disk real | Rect real real
 def area (s : shape) : real = match s | Disk r -> pi * r ** 2 | Rect w h -> w * h
 def areas (shapes : []shape) : []real = map area shapes
-def triangle [d] (l : [d*(d-1)/2]real) (q : [d]real) : real = sum (l * l) * sum (log q)
+def triangle [d] (l : [d*(d-1)//2]real) (q : [d]real) : real = sum (l * l) * sum (log q)
 def power (x : real) (n : int) : real = x ** n
 def twice (f : real -> real) (x : real) : real = f (f x)
 def next (n : int) : int = n + 1

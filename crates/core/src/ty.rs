@@ -68,7 +68,7 @@ pub enum Size {
     Const(u64),
     /// `[n]`: a size variable or an `int` parameter.
     Var(Arc<str>),
-    /// `[d*(d-1)/2]`: as text; the program itself checks the equation.
+    /// `[d*(d-1)//2]`: as text; the program itself checks the equation.
     Expr(Arc<str>),
 }
 

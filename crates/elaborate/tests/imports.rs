@@ -22,6 +22,7 @@ fn with_import(linalg: &str, main: &str) -> Result<Vec<(String, String)>, Vec<St
         imports: vec![("linalg".into(), &linalg)],
         main: &main,
         whole_library: false,
+        divides_ints: false,
     });
     if !problems.is_empty() {
         return Err(problems.into_iter().map(|problem| problem.title).collect());

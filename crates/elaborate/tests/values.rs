@@ -35,7 +35,7 @@ fn fails(text: &str, args: &[Data], message: &str) {
 fn overloads_are_specialized() {
     real("def sq x = x * x\ndef f = sum (sq [1.0, 2.0]) + real (sq 3) + sq 0.5", 14.25);
     ints("def sq x = x * x\ndef f = sq [1 + int 0.0, 2]", &[1, 4]);
-    ints("def f = [7 / 2, (-7) / 2, (-7) % 3, 2 ** 10, int 2.9]", &[3, -4, 2, 1024, 2]);
+    ints("def f = [7 // 2, (-7) // 2, (-7) % 3, 2 ** 10, int 2.9]", &[3, -4, 2, 1024, 2]);
     reals(
         "def f = [7 / 2.0, 2 ** -1, 2.0 ** 0.5 ** 2, -2 ** 2]",
         &[3.5, 0.5, 2f64.powf(0.25), -4.0],
@@ -232,9 +232,9 @@ fn checks_name_sizes_and_values() {
     );
     fails("def f (x : [3]real) = x", &[x(2)], "sizes differ: x has size 2, its type says 3");
     fails(
-        "def f (l : [d*(d+1)/2]real) (d : int) = l",
+        "def f (l : [d*(d+1)//2]real) (d : int) = l",
         &[x(2), Data::from(2)],
-        "sizes differ: l has size 2, its type says d * (d + 1) / 2 = 3",
+        "sizes differ: l has size 2, its type says d * (d + 1) // 2 = 3",
     );
     fails(
         "def f [n] (x : [n]real) (k : int) = x + replicate k 1.0",
@@ -266,7 +266,7 @@ fn checks_name_sizes_and_values() {
         &[x(2), Data::from(3)],
         "slice 3:2 is out of range for size 2",
     );
-    fails("def f (i : int) = 1 / i", &[Data::from(0)], "division by zero");
+    fails("def f (i : int) = 1 // i", &[Data::from(0)], "division by zero");
     fails(
         "def f (x : []real) (n : int) = x with [1:n] = [1.0]",
         &[x(3), Data::from(3)],

@@ -51,7 +51,7 @@ const HUGE: [i64; 5] = [1 << 31, 1 << 40, 1 << 62, i64::MAX, 10_000_000_000_000]
 
 #[test]
 fn arrays_of_computed_sizes() {
-    let text = "def g (xs : [n]real) = (loop ys = xs for i < n do ys with [n - 1 - i] = ys[i / 2] + 1.0)[0]\n\
+    let text = "def g (xs : [n]real) = (loop ys = xs for i < n do ys with [n - 1 - i] = ys[i // 2] + 1.0)[0]\n\
                 def f (n : int) : real =\n  g (replicate n 1.0)\n";
     for n in HUGE {
         refused(text, Operator::Value, &[int(n)], &["3:5", "1:24"]); // the call, or the state that is made at once
@@ -68,7 +68,7 @@ fn arrays_of_computed_sizes() {
 #[test]
 fn the_place_is_that_of_the_call_that_asks_for_too_much() {
     let text = "def f (n : int) (k : int) : real =\n\
-                \x20 let a = replicate 3 1.0 with [k] = 2.0\n  let b = replicate n 1.0 with [k] = 2.0\n  in a[k / 2] + b[k / 2]\n";
+                \x20 let a = replicate 3 1.0 with [k] = 2.0\n  let b = replicate n 1.0 with [k] = 2.0\n  in a[k // 2] + b[k // 2]\n";
     refused(text, Operator::Value, &[int(1 << 40), int(0)], &["3:11"]);
 }
 

@@ -7,7 +7,7 @@ fn lanes_folds_and_cells_read_back() {
     let text = "\
 dot[n](xs : []real, ys : []real)
   cell s : real x 4 = 0.0
-  m = n / 4
+  m = n // 4
   end = m * 4
   for i in 0 .. end by 4, reduction
     a : real x 4 = xs[i ..+ 4]

@@ -164,8 +164,8 @@ impl Lexer<'_> {
             _ if c.is_whitespace() => self.blank(c.len_utf8()),
             '-' if self.byte(1) == b'-' => self.comment(),
             '#' => self.foreign_comment("#"),
-            // No line starts with a quotient.
-            '/' if self.byte(1) == b'/' && self.fresh_line => self.foreign_comment("//"),
+            // No expression continues at the start of a line.
+            '/' if self.byte(1) == b'/' && self.at == self.line_start => self.foreign_comment("//"),
             '/' if self.byte(1) == b'*' => self.foreign_block("/*", "*/"),
             '{' if self.byte(1) == b'-' && self.rest().contains("-}") => {
                 self.foreign_block("{-", "-}")

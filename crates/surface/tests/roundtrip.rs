@@ -135,7 +135,7 @@ fn lists_hang_or_stand_between_their_brackets() {
 
 #[test]
 fn sizes_may_be_tight() {
-    let tight = "def f [d] (x : [d*(d-1)/2]real) : [d + 1]real = x";
+    let tight = "def f [d] (x : [d*(d-1)//2]real) : [d + 1]real = x";
     check_authored(tight, tight);
     check_authored(
         "def f [d] (x : [d*(d - 1)]real) : [dim x 0]real = x",

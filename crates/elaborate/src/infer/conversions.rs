@@ -182,20 +182,23 @@ impl Infer<'_> {
         self.solver.as_scalar(self.solver.base(ty)) == Some(ScalarTy::Int)
     }
 
-    /// Relates the operands of a comparison: of two numbers an int is converted.
-    pub(super) fn comparable(&mut self, op: &'static str, a: &Exp, b: &Exp) {
+    /// The right operand of a comparison, of the type of the left one: of two numbers an int is
+    /// converted.
+    pub(super) fn comparable(&mut self, op: &'static str, a: &Exp, b: Exp) -> Exp {
         let scalar = |exp: &Exp| self.solver.is_scalar(exp.ty) || self.solver.is_unknown(exp.ty);
         let numbers = self.is_numeric(a.ty) || self.is_numeric(b.ty);
         let bool = |exp: &Exp| self.solver.as_scalar(exp.ty) == Some(ScalarTy::Bool);
-        let fixed = [a, b].into_iter().any(|exp| is_number(exp) || bool(exp) || !scalar(exp));
+        let fixed = [a, &b].into_iter().any(|exp| is_number(exp) || bool(exp) || !scalar(exp));
         if fixed || !numbers {
-            return self.expect(b, a.ty, &Why::Operand(op));
+            return self.fit(b, a.ty, &Why::Operand(op));
         }
         let span = a.span.to(b.span);
         let result = self.solver.unknown(UnknownKind::NUMBER, None);
-        let (a, b, origin) = (a.ty, b.ty, Origin::new(op, span));
+        let origin = Origin::new(op, span);
         self.solver.here = span;
-        self.solver.add(Constraint::Arith { scalars: Scalars::Joined, a, b, result, origin });
+        let scalars = Scalars::Joined;
+        self.solver.add(Constraint::Arith { scalars, a: a.ty, b: b.ty, result, origin });
+        b
     }
 
     /// An operand of an operation on reals.

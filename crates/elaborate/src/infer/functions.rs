@@ -132,6 +132,7 @@ impl<'a> Infer<'a> {
         self.solver.level = 1;
         self.rigid = true;
         let (function, ty, left) = self.function(&Syntax::of_def(def), None);
+        self.resolve_records(mark);
         self.solver.level = 0;
         self.settle_sizes(0);
         self.find_missing_sizes(missing);

@@ -20,6 +20,7 @@ mod functions;
 mod missing;
 mod operators;
 mod patterns;
+mod records;
 mod recursion;
 mod report;
 mod results;

@@ -213,10 +213,14 @@ impl Infer<'_> {
     }
 
     fn compare(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
-        let bases = if matches!(op, BinaryOp::Eq | BinaryOp::Ne) { Bases::ALL } else { Bases::NUM };
-        self.require(&a, UnknownKind::scalar(bases), op.spelling());
-        if !self.solver.is_error(a.ty) {
-            self.comparable(op.spelling(), &a, &b);
+        let equality = matches!(op, BinaryOp::Eq | BinaryOp::Ne);
+        if !equality {
+            self.require(&a, UnknownKind::scalar(Bases::NUM), op.spelling());
+        }
+        let b = if self.solver.is_error(a.ty) { b } else { self.comparable(op.spelling(), &a, b) };
+        if equality {
+            let origin = Origin::new(op.spelling(), span);
+            self.solver.add(Constraint::FirstOrder { ty: a.ty, origin });
         }
         let (spelling, swap) = match op {
             BinaryOp::Gt => ("<", true),

@@ -110,6 +110,9 @@ impl<'a> Infer<'a> {
         self.sized_calls.truncate(calls);
         self.check_own_calls(&own_calls);
         self.find_missing_sizes(missing);
+        let level = std::mem::replace(&mut self.solver.level, 1);
+        self.resolve_records(mark);
+        self.solver.level = level;
         let (schemes, stuck) = self.generalize_group(&bodies, mark);
         self.report_failed();
         self.report_stuck(&stuck, before);

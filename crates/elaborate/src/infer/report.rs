@@ -9,7 +9,7 @@ use crate::messages::{self, Details, Why, foreign};
 use crate::solve::Clash;
 use crate::solve::constraint::{Constraint, ConstraintError, Failed};
 use crate::solve::show::Namer;
-use crate::solve::ty::{Bases, Node, Origin, RULES, Ty, UnknownKind};
+use crate::solve::ty::{Bases, EQUALITIES, Node, Origin, RULES, Ty, UnknownKind};
 use crate::typed::Exp;
 
 use super::Infer;
@@ -90,7 +90,7 @@ impl Infer<'_> {
                 return Some(messages::REAL_OF_INT.to_string());
             }
             (Some(Int), Some(Real)) => {
-                return Some("`int x` truncates a real to an int".to_string());
+                return Some(messages::INT_OF_REAL.to_string());
             }
             _ => {}
         }
@@ -188,7 +188,7 @@ impl Infer<'_> {
             ConstraintError::Clash(clash) => {
                 return self.report_constraint_clash(&constraint, clash);
             }
-            ConstraintError::Mixed(..) => messages::mixed(&what, span, None, None),
+            ConstraintError::Mixed(..) => messages::mixed(&what, span),
             ConstraintError::Ranks(a, b) => messages::ranks(&what, span, &show(a), &show(b)),
             ConstraintError::NoField(record) => {
                 return self.report_no_field(&what, record, Some(span));
@@ -208,6 +208,9 @@ impl Infer<'_> {
             }
             ConstraintError::Function(ty) if &*what == RULES => {
                 messages::rules::holds_function(&show(ty), span)
+            }
+            ConstraintError::Function(ty) if EQUALITIES.contains(&&*what) => {
+                messages::compared_functions(&what, &show(ty), span)
             }
             ConstraintError::Function(ty) => messages::holds_function(&what, &show(ty), span),
             ConstraintError::NotMatrix(ty) => messages::not_a_matrix(&show(ty), span),

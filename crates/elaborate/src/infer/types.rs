@@ -276,7 +276,7 @@ impl<'a> Infer<'a> {
         wanted == args.len()
     }
 
-    fn alias(
+    pub(super) fn alias(
         &mut self,
         module: usize,
         def: &'a TypeDef,

@@ -230,7 +230,7 @@ const NAMES: &[(&str, &str)] = &[
     ),
     ("sort_asc sorted sortBy sortOn", "the elements in their order are `sort xs`"),
     ("sort_desc", "write `reverse (sort xs)`"),
-    ("median quantile percentile", "write `let ys = sort xs in ys[length ys / 2]`"),
+    ("median quantile percentile", "write `let ys = sort xs in ys[length ys // 2]`"),
     ("var variance", "write `let m = mean xs in mean (for x in xs => (x - m) ** 2)`"),
     ("std stddev sd", "write `let m = mean xs in sqrt (mean (for x in xs => (x - m) ** 2))`"),
     ("cov cor corrcoef covariance correlation", "write `mean ((xs - mean xs) * (ys - mean ys))`"),

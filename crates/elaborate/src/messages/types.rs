@@ -118,6 +118,10 @@ fn are(names: &[&str]) -> String {
 /// Hint for an int in the place of a real.
 pub(crate) const REAL_OF_INT: &str = "`real n` converts an int to a real";
 
+/// Hint for a real in the place of an int.
+pub(crate) const INT_OF_REAL: &str =
+    "`int x` truncates a real to an int; `//` is the floor division of ints";
+
 /// Hint for a library function in the place of a field: `xs.sum`.
 pub(crate) fn function_first(name: &str) -> String {
     format!("`{name}` is a function, and comes first: `{name} xs`")
@@ -133,22 +137,24 @@ pub(crate) fn annotation_needed(what: &str, example: &str, span: Span) -> Proble
     .hint(format!("give the parameter a type, such as `{example}`"))
 }
 
-pub(crate) fn mixed(
-    operator: &str,
-    span: Span,
-    operands: Option<[(Span, &str); 2]>,
-    int: Option<&str>,
-) -> Problem {
-    let (place, label) = match &operands {
-        None => (span, "the operands must be of one type".to_string()),
-        Some([(a, x), _]) => (*a, format!("`{x}`")),
-    };
-    let title = format!("{operator} of an `int` and a `real`");
-    let mut problem = Problem::error("E0205", title, place, label);
-    if let Some([_, (b, y)]) = operands {
-        problem = problem.label(b, format!("`{y}`"));
-    }
-    problem.hint(format!("`real {}` converts an int to a real", int.unwrap_or("n")))
+pub(crate) fn mixed(operator: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0205",
+        format!("{operator} of an `int` and a `real`"),
+        span,
+        "the operands must be of one type",
+    )
+    .hint("a λ converts an argument, as in `\\n x -> f n x`")
+}
+
+pub(crate) fn compared_functions(operator: &str, found: &str, span: Span) -> Problem {
+    Problem::error(
+        "E0221",
+        format!("{operator} of functions"),
+        span,
+        format!("`{found}` is a function, and functions are not compared"),
+    )
+    .hint("compare what they give for the same arguments")
 }
 
 pub(crate) fn ranks(operator: &str, span: Span, a: &str, b: &str) -> Problem {

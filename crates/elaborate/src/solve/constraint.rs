@@ -291,6 +291,20 @@ impl Solver {
         pending.any(|ty| self.unknowns(ty).contains(&unknown))
     }
 
+    /// The unknown records of pending accesses since `mark`, in order, each with its fields.
+    pub fn unknown_records(&self, mark: usize) -> Vec<(Ty, Vec<Rc<str>>)> {
+        let mut records: Vec<(Ty, Vec<Rc<str>>)> = Vec::new();
+        for constraint in self.constraints[mark..].iter().flatten() {
+            let Constraint::Field { record, name, .. } = constraint else { continue };
+            let root = self.root(*record);
+            match records.iter_mut().find(|(known, _)| *known == root) {
+                Some((_, names)) => names.push(name.clone()),
+                None => records.push((root, vec![name.clone()])),
+            }
+        }
+        records
+    }
+
     /// Removes and returns the pending constraints since `from` that are `wanted`.
     pub(super) fn take_pending(
         &mut self,

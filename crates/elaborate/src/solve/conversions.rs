@@ -3,8 +3,8 @@
 //! A type that is not known yet may turn out to be an int or a real, so the constraints of this
 //! module wait longer than others. When a definition is generalized, those that still wait are
 //! decided: an int that nothing wants as a real stays an int, a number that some use wants as a
-//! real is a real, and operands of which nothing is known are of one type. Schemes therefore never
-//! contain them: an int serves as any type of number that the caller chooses.
+//! real is a real, and operands of which nothing is known are of one type. A scheme keeps only ints
+//! that serve as a number whose type the caller chooses: they decide for literals.
 
 use std::collections::{HashMap, HashSet};
 
@@ -268,10 +268,7 @@ impl Solver {
             Constraint::Serves { from, to, .. } if outside(self, from) => self.raise(to),
             Constraint::Serves { from, to, .. }
                 if self.as_scalar(from) == Some(ScalarTy::Int)
-                    && chosen.contains(&self.root(to)) =>
-            {
-                self.replace_by(id, |_, _| Ok(Step::Done));
-            }
+                    && chosen.contains(&self.root(to)) => {}
             Constraint::Serves { from, to, .. } => {
                 self.replace_by(id, |solver, _| solver.same(to, from));
             }

@@ -186,7 +186,7 @@ impl Solver {
             Constraint::Contraction { prim, a, b, result, .. } => {
                 self.contractions(prim, [a, b], result)
             }
-            // Generalization has decided them.
+            // Any number will do.
             Constraint::Serves { .. } => Vec::new(),
             // Pending ones are errors of the definition.
             Constraint::Field { .. } | Constraint::Component { .. } => Vec::new(),

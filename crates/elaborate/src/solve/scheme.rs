@@ -9,7 +9,7 @@ use super::Solver;
 use super::constraint::Constraint;
 use super::size::AtomKind;
 use super::size::{Atom, Poly};
-use super::ty::{GENERIC, Node, Origin, RULES, Ty, Unknown};
+use super::ty::{EQUALITIES, GENERIC, Node, Origin, RULES, Ty, Unknown};
 
 /// The type of a definition: for all `vars` and `atoms` such that `constraints`, `ty`.
 #[derive(Clone, Debug)]
@@ -326,7 +326,11 @@ impl Solver {
 /// other constraints keep their operator.
 fn origin_at(constraint: &Constraint, origin: &Origin, name: &str, span: Span) -> Origin {
     match constraint {
-        Constraint::FirstOrder { .. } if &*origin.what != RULES => Origin::new(name, span),
+        Constraint::FirstOrder { .. }
+            if &*origin.what != RULES && !EQUALITIES.contains(&&*origin.what) =>
+        {
+            Origin::new(name, span)
+        }
         Constraint::FirstOrder { .. }
         | Constraint::Arith { .. }
         | Constraint::Serves { .. }

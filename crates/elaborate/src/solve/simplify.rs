@@ -131,7 +131,7 @@ impl Solver {
     fn key(&self, constraint: &Constraint) -> Option<(Key, Ty)> {
         let roots = |types: &[Ty]| types.iter().map(|ty| self.root(*ty)).collect::<Vec<Ty>>();
         let (kind, types, name, rest) = match constraint {
-            Constraint::Arith { .. } | Constraint::Serves { .. } => return None,
+            Constraint::Arith { .. } => return None,
             Constraint::Base { whole, scalar, .. } => (0, vec![self.base(*whole)], None, *scalar),
             Constraint::Part { part, whole, .. } => (1, roots(&[*part, *whole]), None, *whole),
             Constraint::Pow { base, exponent, result, .. } => {
@@ -154,6 +154,7 @@ impl Solver {
                 (8, roots(&[*body, *alone, *both]), None, *result)
             }
             Constraint::Units { ty, .. } => (9, roots(&[*ty]), None, *ty),
+            Constraint::Serves { from, to, .. } => (10, roots(&[*from, *to]), None, *to),
         };
         Some(((kind, types, name), rest))
     }

@@ -59,6 +59,9 @@ pub(crate) struct Origin {
 /// Origin of the requirement that a function with rules takes and returns first-order types.
 pub(crate) const RULES: &str = "a function with rules";
 
+/// Origins of the requirement that compared values contain no function.
+pub(crate) const EQUALITIES: [&str; 2] = ["`==`", "`!=`"];
+
 impl Origin {
     /// `what`, without backquotes, at a place.
     pub fn new(what: &str, span: Span) -> Origin {

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use lambada_core::{self as core, LoopKind, Term, TermKind, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy, Surface};
 use lambada_source::Span;
+use lambada_surface::ast::BinaryOp;
 
 use super::Specialize;
 use super::elementwise;
@@ -243,6 +244,11 @@ impl Specialize<'_> {
     fn compare(&mut self, op: Comparison, a: &Exp, b: &Exp, span: Span) -> Term {
         let mut spine = Spine::default();
         let (a, b) = (self.exp(a), self.exp(b));
+        if !matches!(a.ty(), Ty::Scalar(_)) {
+            let equal = self.equality(a, b, span);
+            let different = op.spelling == BinaryOp::Ne.spelling();
+            return if different { core::prim(Prim::Not, vec![equal]) } else { equal };
+        }
         let (mut a, mut b) = self.of_one_scalar(a, b, span);
         if op.swap {
             // The operands are evaluated in source order.

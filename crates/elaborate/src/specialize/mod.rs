@@ -14,6 +14,7 @@ mod arrays;
 mod builtins;
 mod chains;
 mod elementwise;
+mod equality;
 mod expr;
 mod functions;
 mod matches;

@@ -9,7 +9,7 @@
 //! - between the parameters of a definition, and between numbers in a list,
 //! - in brackets: after the opening one, and after the commas if there is one after each of them.
 //!
-//! Sizes without spaces stay, too: `[d*(d-1)/2]`.
+//! Sizes without spaces stay, too: `[d*(d-1)//2]`.
 //!
 //! Keeps: a break made by the layout for lack of room is kept when formatting again, so formatting
 //! is idempotent.
