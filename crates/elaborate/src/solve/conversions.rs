@@ -14,6 +14,11 @@ use super::Solver;
 use super::constraint::{Constraint, ConstraintError, Scalars, Step};
 use super::step::Result;
 use super::ty::{Bases, Node, Origin, Ty, UnknownKind};
+use super::unify::Clash;
+
+/// Limit on the axes of an array whose shape a conversion determines. Types of one shape that
+/// contain each other would grow without end.
+const MOST_AXES: usize = 64;
 
 /// The order of decisions at the end of a definition.
 const DECISIONS: [Decision; 3] = [Decision::Ints, Decision::Reals, Decision::Rest];
@@ -37,6 +42,9 @@ impl Solver {
         }
         if self.any_error(&[from, to]) {
             return self.same(from, to);
+        }
+        if self.rank(from).max(self.rank(to)) > MOST_AXES {
+            return Err(Clash::Infinite.into());
         }
         match (self.get(from).clone(), self.get(to).clone()) {
             (Node::Array(m, x), Node::Array(n, y)) => {
