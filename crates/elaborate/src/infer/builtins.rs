@@ -3,7 +3,7 @@
 use lambada_source::Span;
 
 use crate::builtin::{Builtin, Extremum, FunctionShape, numbers};
-use crate::solve::constraint::{Constraint, Scalars};
+use crate::solve::constraint::{Constraint, Operation, Scalars};
 use crate::solve::ty::{Bases, Origin, Ty, UnknownKind};
 
 use super::Infer;
@@ -115,7 +115,14 @@ impl Infer<'_> {
                 let kind = UnknownKind::shaped(bases);
                 let [a, b, result] =
                     [0; 3].map(|_| self.solver.unknown(kind, Some(origin.clone())));
-                self.solver.add(Constraint::Arith { scalars: Scalars::Same, a, b, result, origin });
+                self.solver.add(Constraint::Arith {
+                    op: Operation::Other,
+                    scalars: Scalars::Same,
+                    a,
+                    b,
+                    result,
+                    origin,
+                });
                 self.solver.funs(&[a, b], result)
             }
         }

@@ -3,7 +3,7 @@
 use lambada_prim::ScalarTy;
 
 use crate::messages::Why;
-use crate::solve::constraint::{Constraint, Scalars};
+use crate::solve::constraint::{Constraint, Operation, Scalars};
 use crate::solve::ty::{Bases, Node, Origin, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind};
 
@@ -196,8 +196,14 @@ impl Infer<'_> {
         let result = self.solver.unknown(UnknownKind::NUMBER, None);
         let origin = Origin::new(op, span);
         self.solver.here = span;
-        let scalars = Scalars::Joined;
-        self.solver.add(Constraint::Arith { scalars, a: a.ty, b: b.ty, result, origin });
+        self.solver.add(Constraint::Arith {
+            op: Operation::Other,
+            scalars: Scalars::Joined,
+            a: a.ty,
+            b: b.ty,
+            result,
+            origin,
+        });
         b
     }
 

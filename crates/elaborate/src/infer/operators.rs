@@ -7,7 +7,7 @@ use lambada_source::Span;
 use lambada_surface::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
 
 use crate::messages::{self, Why};
-use crate::solve::constraint::{Constraint, Scalars};
+use crate::solve::constraint::{Constraint, Operation, Scalars};
 use crate::solve::ty::{Bases, Node, Origin, Ty, UnknownKind};
 use crate::typed::{Comparison, Exp, ExpKind, Function, Pat, PatKind, Stmt};
 
@@ -92,8 +92,9 @@ impl Infer<'_> {
     }
 
     fn arith(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
-        let kind = UnknownKind::shaped(Bases::NUM);
-        for operand in [&a, &b] {
+        let operation = operation(op);
+        let kinds = operation.kinds(Bases::NUM);
+        for (operand, kind) in [&a, &b].into_iter().zip(kinds) {
             let before = self.problems.len();
             self.require(operand, kind, op.spelling());
             if self.problems.len() > before {
@@ -107,17 +108,24 @@ impl Infer<'_> {
                     let real = self.solver.real();
                     self.expect(literal, real, &Why::Operand(op.spelling()));
                 }
-                (Scalars::Reals, UnknownKind::shaped(Bases::REAL))
+                (Scalars::Reals, operation.kinds(Bases::REAL)[2])
             }
-            _ if is_number(&a) || is_number(&b) => (Scalars::Same, kind),
-            _ => (Scalars::Joined, kind),
+            _ if is_number(&a) || is_number(&b) => (Scalars::Same, kinds[2]),
+            _ => (Scalars::Joined, kinds[2]),
         };
         if op == BinaryOp::Div && self.divides_ints {
             self.quotients.push([(a.span, a.ty), (b.span, b.ty)]);
         }
         let result = self.solver.unknown(result, Some(origin.clone()));
         self.solver.here = span;
-        self.solver.add(Constraint::Arith { scalars, a: a.ty, b: b.ty, result, origin });
+        self.solver.add(Constraint::Arith {
+            op: operation,
+            scalars,
+            a: a.ty,
+            b: b.ty,
+            result,
+            origin,
+        });
         Exp { kind: ExpKind::Arith(op.spelling(), Box::new(a), Box::new(b)), ty: result, span }
     }
 
@@ -355,7 +363,7 @@ impl Infer<'_> {
             _ => {
                 let inner = self.infer(inner);
                 let before = self.problems.len();
-                self.require(&inner, UnknownKind::shaped(Bases::NUM), "-");
+                self.require(&inner, UnknownKind::vectors(Bases::NUM), "-");
                 if self.problems.len() > before {
                     return self.wrong(span);
                 }
@@ -383,6 +391,15 @@ fn within(stmts: Vec<Stmt>, exp: Exp) -> Exp {
     }
     let (ty, span) = (exp.ty, exp.span);
     Exp { kind: ExpKind::Block(stmts, Box::new(exp)), ty, span }
+}
+
+fn operation(op: BinaryOp) -> Operation {
+    match op {
+        BinaryOp::Add | BinaryOp::Sub => Operation::Sum,
+        BinaryOp::Mul => Operation::Product,
+        BinaryOp::Div => Operation::Quotient,
+        _ => Operation::Other,
+    }
 }
 
 fn is_comparison(op: BinaryOp) -> bool {

@@ -9,7 +9,7 @@ use crate::messages::{self, Details, Why, foreign};
 use crate::solve::Clash;
 use crate::solve::constraint::{Constraint, ConstraintError, Failed};
 use crate::solve::show::Namer;
-use crate::solve::ty::{Bases, EQUALITIES, Node, Origin, RULES, Ty, UnknownKind};
+use crate::solve::ty::{Bases, EQUALITIES, Node, Origin, RULES, Shapes, Ty, UnknownKind};
 use crate::typed::Exp;
 
 use super::Infer;
@@ -113,13 +113,14 @@ impl Infer<'_> {
 
     fn not_data(&self, ty: Ty, kind: UnknownKind, origin: &Origin) -> lambada_source::Problem {
         let wanted = match kind {
-            UnknownKind::Data { bases, arrays: true } if bases == Bases::REAL => {
-                "reals and arrays of them"
+            UnknownKind::Any => "numbers",
+            UnknownKind::Data { bases, shapes: Shapes::Scalars } if bases == Bases::ALL => {
+                "scalars"
             }
-            UnknownKind::Data { arrays: true, .. } => "numbers and arrays of them",
-            UnknownKind::Data { bases, arrays: false } if bases == Bases::ALL => "scalars",
-            UnknownKind::Data { bases, arrays: false } if bases == Bases::REAL => "reals",
-            UnknownKind::Data { .. } | UnknownKind::Any => "numbers",
+            UnknownKind::Data { bases, shapes: Shapes::Scalars } if bases == Bases::REAL => "reals",
+            UnknownKind::Data { shapes: Shapes::Scalars, .. } => "numbers",
+            UnknownKind::Data { bases, .. } if bases == Bases::REAL => "reals and arrays of them",
+            UnknownKind::Data { .. } => "numbers and arrays of them",
         };
         let problem = messages::not_data(&origin.what, wanted, &self.solver.show(ty), origin.span);
         let int = self.solver.as_scalar(self.solver.base(ty)) == Some(lambada_prim::ScalarTy::Int);

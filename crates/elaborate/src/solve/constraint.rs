@@ -5,15 +5,15 @@ use std::rc::Rc;
 use lambada_prim::{ArrayPrim, ScalarTy};
 
 use super::Solver;
-use super::ty::{Node, Origin, Ty, UnknownKind};
+use super::ty::{Bases, Node, Origin, Ty, UnknownKind};
 use super::unify::Clash;
 
 /// A relation between types.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Constraint {
     /// `a ⊕ b : result`, elementwise: two scalars, two arrays of one shape, or a scalar and an
-    /// array.
-    Arith { scalars: Scalars, a: Ty, b: Ty, result: Ty, origin: Origin },
+    /// array; for vectors that are no arrays see [`Operation`].
+    Arith { op: Operation, scalars: Scalars, a: Ty, b: Ty, result: Ty, origin: Origin },
     /// A value of type `from` serves as a `to` of the same shape: the scalars are equal, or an int
     /// serves as a real.
     Serves { from: Ty, to: Ty, origin: Origin },
@@ -38,6 +38,31 @@ pub(crate) enum Constraint {
     Accumulated { body: Ty, alone: Ty, both: Ty, result: Ty, origin: Origin },
     /// A unit or an array of units.
     Units { ty: Ty, origin: Origin },
+}
+
+/// The operations that vectors have beside scalars and arrays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Operation {
+    /// Of two vectors of one type.
+    Sum,
+    /// Of a scalar and a vector.
+    Product,
+    /// Of a vector and a scalar.
+    Quotient,
+    /// Of no vectors.
+    Other,
+}
+
+impl Operation {
+    /// The kind of its left operand, its right one and its result.
+    pub fn kinds(self, bases: Bases) -> [UnknownKind; 3] {
+        let (vectors, shaped) = (UnknownKind::vectors(bases), UnknownKind::shaped(bases));
+        match self {
+            Operation::Sum | Operation::Product => [vectors; 3],
+            Operation::Quotient => [vectors, shaped, vectors],
+            Operation::Other => [shaped; 3],
+        }
+    }
 }
 
 /// How the scalars of two operands become one type.
@@ -326,7 +351,7 @@ impl Solver {
     pub(super) fn base_kind(&self, ty: Ty) -> UnknownKind {
         match self.get(self.base(ty)) {
             Node::Unknown(unknown) => unknown.kind,
-            Node::Scalar(scalar) => UnknownKind::scalar(super::ty::Bases::of(*scalar)),
+            Node::Scalar(scalar) => UnknownKind::scalar(Bases::of(*scalar)),
             _ => UnknownKind::Any,
         }
     }

@@ -11,7 +11,7 @@ use std::collections::{HashMap, HashSet};
 use lambada_prim::ScalarTy;
 
 use super::Solver;
-use super::constraint::{Constraint, ConstraintError, Scalars, Step};
+use super::constraint::{Constraint, ConstraintError, Operation, Scalars, Step};
 use super::step::Result;
 use super::ty::{Bases, Node, Origin, Ty, UnknownKind};
 use super::unify::Clash;
@@ -65,9 +65,9 @@ impl Solver {
             }
             _ if self.is_scalar(from) || self.is_scalar(to) => self.scalar_serves(from, to, origin),
             (Node::Unknown(_), Node::Unknown(_)) => {
-                let shaped = UnknownKind::shaped(Bases::NUM);
-                self.restrict(from, shaped, Some(origin.clone()))?;
-                self.restrict(to, shaped, Some(origin.clone()))?;
+                let numbers = UnknownKind::vectors(Bases::NUM);
+                self.restrict(from, numbers, Some(origin.clone()))?;
+                self.restrict(to, numbers, Some(origin.clone()))?;
                 Ok(Step::Wait(vec![from, to]))
             }
             _ => self.same(from, to),
@@ -93,7 +93,7 @@ impl Solver {
     /// One step of an operation that may convert its operands.
     pub(super) fn converting_arith(
         &mut self,
-        scalars: Scalars,
+        (op, scalars): (Operation, Scalars),
         [a, b]: [Ty; 2],
         result: Ty,
         origin: &Origin,
@@ -102,14 +102,17 @@ impl Solver {
             let error = self.error();
             return self.same(result, error);
         }
-        for ty in [a, b, result] {
-            self.restrict(ty, UnknownKind::shaped(Bases::NUM), Some(origin.clone()))?;
+        for (ty, kind) in [a, b, result].into_iter().zip(op.kinds(Bases::NUM)) {
+            self.restrict(ty, kind, Some(origin.clone()))?;
+        }
+        if self.has_parts(result) || [a, b].into_iter().any(|ty| self.has_parts(ty)) {
+            return self.converting_product(op, [a, b], result, origin);
         }
         let known = [a, b].map(|ty| self.as_scalar(self.base(ty)));
         if scalars == Scalars::Reals || known.contains(&Some(ScalarTy::Real)) {
-            return self.real_arith([a, b], result, origin);
+            return self.real_arith(op, [a, b], result, origin);
         }
-        let same = |a: Ty, b: Ty| arith([a, b], result, origin);
+        let same = |a: Ty, b: Ty| arith(op, [a, b], result, origin);
         let constraints = match known {
             [Some(_), Some(_)] => vec![same(a, b)],
             [Some(_), None] => {
@@ -140,9 +143,36 @@ impl Solver {
         (self.rebase(int, to), Constraint::Serves { from, to, origin: origin.clone() })
     }
 
+    /// An operation on vectors; an int as the scalar of a product or a quotient is converted.
+    fn converting_product(
+        &mut self,
+        op: Operation,
+        operands: [Ty; 2],
+        result: Ty,
+        origin: &Origin,
+    ) -> Result {
+        let mut constraints = Vec::new();
+        let operands = operands.map(|ty| {
+            if op == Operation::Sum || !self.is_scalar(ty) {
+                return ty;
+            }
+            let to = self.real();
+            constraints.push(Constraint::Serves { from: ty, to, origin: origin.clone() });
+            to
+        });
+        constraints.push(arith(op, operands, result, origin));
+        Ok(Step::Become(constraints))
+    }
+
     /// An operation on reals: operands are converted as soon as their shapes are known.
-    fn real_arith(&mut self, operands: [Ty; 2], result: Ty, origin: &Origin) -> Result {
-        self.restrict(result, UnknownKind::shaped(Bases::REAL), Some(origin.clone()))?;
+    fn real_arith(
+        &mut self,
+        op: Operation,
+        operands: [Ty; 2],
+        result: Ty,
+        origin: &Origin,
+    ) -> Result {
+        self.restrict(result, UnknownKind::vectors(Bases::REAL), Some(origin.clone()))?;
         if self.is_scalar(result) {
             for ty in operands {
                 self.restrict(ty, UnknownKind::NUMBER, Some(origin.clone()))?;
@@ -163,9 +193,10 @@ impl Solver {
             Some(to)
         });
         match converted {
-            [Some(a), Some(b)] => constraints.push(arith([a, b], result, origin)),
+            [Some(a), Some(b)] => constraints.push(arith(op, [a, b], result, origin)),
             [Some(known), None] | [None, Some(known)] if self.rank(known) == 0 => {
                 let open = if converted[0].is_none() { operands[0] } else { operands[1] };
+                self.beside_scalar(op, open, &origin.clone())?;
                 let origin = origin.clone();
                 constraints.push(Constraint::Serves { from: open, to: result, origin });
             }
@@ -280,7 +311,7 @@ impl Solver {
             Constraint::Serves { from, to, .. } => {
                 self.replace_by(id, |solver, _| solver.same(to, from));
             }
-            Constraint::Arith { scalars, a, b, result, ref origin } => {
+            Constraint::Arith { op, scalars, a, b, result, ref origin } => {
                 let reals = scalars == Scalars::Reals || self.only_real(a) || self.only_real(b);
                 let kept = [a, b].map(|ty| outside(self, ty));
                 self.replace_by(id, |solver, _| {
@@ -289,7 +320,7 @@ impl Solver {
                     for (ty, kept) in operands.iter_mut().zip(kept).filter(|_| reals) {
                         *ty = solver.real_operand(*ty, kept, origin, &mut more)?;
                     }
-                    more.push(arith(operands, result, origin));
+                    more.push(arith(op, operands, result, origin));
                     Ok(Step::Become(more))
                 });
             }
@@ -312,7 +343,7 @@ impl Solver {
         origin: &Origin,
         more: &mut Vec<Constraint>,
     ) -> std::result::Result<Ty, ConstraintError> {
-        let reals = UnknownKind::shaped(Bases::REAL);
+        let reals = UnknownKind::vectors(Bases::REAL);
         if self.as_scalar(self.base(ty)) == Some(ScalarTy::Int) {
             let real = self.real();
             return Ok(self.rebase(ty, real));
@@ -328,8 +359,8 @@ impl Solver {
     }
 }
 
-fn arith([a, b]: [Ty; 2], result: Ty, origin: &Origin) -> Constraint {
-    Constraint::Arith { scalars: Scalars::Same, a, b, result, origin: origin.clone() }
+fn arith(op: Operation, [a, b]: [Ty; 2], result: Ty, origin: &Origin) -> Constraint {
+    Constraint::Arith { op, scalars: Scalars::Same, a, b, result, origin: origin.clone() }
 }
 
 fn become_serves(from: Ty, to: Ty, origin: &Origin) -> Step {

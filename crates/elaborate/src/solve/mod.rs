@@ -12,6 +12,7 @@ mod step;
 pub(crate) mod ty;
 pub(crate) mod type_size;
 mod unify;
+mod vectors;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};
@@ -24,7 +25,7 @@ use lambada_source::Span;
 use constraint::{Constraint, Failed};
 use size::Poly;
 use size::{AtomKind, Sizes};
-use ty::{Node, Origin, Ty, Unknown, UnknownKind, Variant, VariantId};
+use ty::{Node, Origin, Shapes, Ty, Unknown, UnknownKind, Variant, VariantId};
 pub(crate) use unify::Clash;
 
 /// The types of one compilation.
@@ -198,7 +199,7 @@ impl Solver {
         match self.get(ty) {
             Node::Scalar(_) => true,
             Node::Unknown(unknown) => {
-                matches!(unknown.kind, UnknownKind::Data { arrays: false, .. })
+                matches!(unknown.kind, UnknownKind::Data { shapes: Shapes::Scalars, .. })
             }
             _ => false,
         }

@@ -8,7 +8,7 @@ use super::constraint::Constraint;
 use super::scheme::Scheme;
 use super::size::AtomKind;
 use super::size::{Atom, Poly};
-use super::ty::{Bases, Node, Ty, UnknownKind};
+use super::ty::{Bases, Node, Shapes, Ty, UnknownKind};
 
 /// Names for unknowns, shared by all types displayed together.
 #[derive(Debug, Default)]
@@ -123,13 +123,13 @@ impl Solver {
 
     fn show_kind(&self, unknown: Ty, namer: &mut Namer) -> Option<String> {
         let Node::Unknown(info) = self.get(unknown) else { return None };
-        let UnknownKind::Data { bases, arrays } = info.kind else { return None };
-        let class = match (bases, arrays) {
-            (Bases::NUM, true) => "num",
-            (Bases::NUM, false) => "scalar num",
+        let UnknownKind::Data { bases, shapes } = info.kind else { return None };
+        let class = match (bases, shapes) {
             (Bases::REAL, _) => "real",
-            (_, true) => "data",
-            (_, false) => "scalar",
+            (Bases::NUM, Shapes::Scalars) => "scalar num",
+            (Bases::NUM, _) => "num",
+            (_, Shapes::Scalars) => "scalar",
+            (_, _) => "data",
         };
         Some(format!("{class} {}", self.show_with(unknown, namer)))
     }

@@ -56,7 +56,9 @@ impl Solver {
                 if a != b && !self.may_merge(a, b) {
                     continue;
                 }
-                self.constraints[id] = None;
+                if !self.may_restrict(id, &open) {
+                    self.constraints[id] = None;
+                }
                 merged |= a != b;
                 let same = self.equal(a, b);
                 debug_assert!(same.is_ok(), "joins of the same have the same kind");
@@ -65,6 +67,24 @@ impl Solver {
                 return;
             }
         }
+    }
+
+    /// Whether an operation may exclude vectors that the constraints which imply its result admit:
+    /// vectors have sums, and products with scalars, but not both.
+    fn may_restrict(&self, id: usize, open: &[usize]) -> bool {
+        let Some(Constraint::Arith { op, a, b, result, .. }) = &self.constraints[id] else {
+            return false;
+        };
+        let same = |other: &usize| match &self.constraints[*other] {
+            Some(Constraint::Arith { op: known, a: x, b: y, .. }) => {
+                *other != id
+                    && known == op
+                    && self.root(*x) == self.root(*a)
+                    && self.root(*y) == self.root(*b)
+            }
+            _ => false,
+        };
+        self.may_have_parts(*result) && !open.iter().any(same)
     }
 
     /// Whether both are unknowns that may be merged.
@@ -131,7 +151,9 @@ impl Solver {
     fn key(&self, constraint: &Constraint) -> Option<(Key, Ty)> {
         let roots = |types: &[Ty]| types.iter().map(|ty| self.root(*ty)).collect::<Vec<Ty>>();
         let (kind, types, name, rest) = match constraint {
-            Constraint::Arith { .. } => return None,
+            Constraint::Arith { op, a, b, result, .. } => {
+                (11 + *op as u8, roots(&[*a, *b]), None, *result)
+            }
             Constraint::Base { whole, scalar, .. } => (0, vec![self.base(*whole)], None, *scalar),
             Constraint::Part { part, whole, .. } => (1, roots(&[*part, *whole]), None, *whole),
             Constraint::Pow { base, exponent, result, .. } => {

@@ -3,8 +3,8 @@
 use lambada_prim::{ArrayPrim, ScalarTy, Version};
 
 use super::Solver;
-use super::constraint::{Constraint, ConstraintError, Scalars, Step};
-use super::ty::{Bases, Node, Origin, Ty, UnknownKind, VariantId};
+use super::constraint::{Constraint, ConstraintError, Operation, Scalars, Step};
+use super::ty::{Bases, Node, Origin, Shapes, Ty, UnknownKind, VariantId};
 use super::unify::Clash;
 
 pub(super) type Result = std::result::Result<Step, ConstraintError>;
@@ -18,11 +18,11 @@ impl From<Clash> for ConstraintError {
 impl Solver {
     pub(super) fn step(&mut self, constraint: &Constraint) -> Result {
         match constraint {
-            Constraint::Arith { scalars: Scalars::Same, a, b, result, origin } => {
-                self.arith(*a, *b, *result, origin)
+            Constraint::Arith { op, scalars: Scalars::Same, a, b, result, origin } => {
+                self.arith(*op, [*a, *b], *result, origin)
             }
-            Constraint::Arith { scalars, a, b, result, origin } => {
-                self.converting_arith(*scalars, [*a, *b], *result, origin)
+            Constraint::Arith { op, scalars, a, b, result, origin } => {
+                self.converting_arith((*op, *scalars), [*a, *b], *result, origin)
             }
             Constraint::Serves { from, to, origin } => self.serves(*from, *to, origin),
             Constraint::Base { whole, scalar, origin } => self.is_base(*whole, *scalar, origin),
@@ -51,10 +51,20 @@ impl Solver {
         Ok(Step::Done)
     }
 
-    /// Requires that all types contain scalars of one type.
-    pub(super) fn share_bases(
+    /// Requires that all types, scalars or arrays, contain scalars of one type.
+    fn share_bases(
         &mut self,
         types: &[Ty],
+        origin: &Origin,
+    ) -> std::result::Result<(), ConstraintError> {
+        self.share_bases_of(types, Shapes::Arrays, origin)
+    }
+
+    /// Requires that all types, of these shapes, contain scalars of one type.
+    fn share_bases_of(
+        &mut self,
+        types: &[Ty],
+        shapes: Shapes,
         origin: &Origin,
     ) -> std::result::Result<(), ConstraintError> {
         let mut shared = Bases::ALL;
@@ -67,7 +77,8 @@ impl Solver {
             return Err(self.mixed(types));
         }
         for ty in types {
-            self.restrict(*ty, UnknownKind::shaped(shared), Some(origin.clone()))?;
+            let kind = UnknownKind::Data { bases: shared, shapes };
+            self.restrict(*ty, kind, Some(origin.clone()))?;
         }
         Ok(())
     }
@@ -86,12 +97,18 @@ impl Solver {
         types.iter().any(|ty| self.is_error(self.base(*ty)))
     }
 
-    fn arith(&mut self, a: Ty, b: Ty, result: Ty, origin: &Origin) -> Result {
+    fn arith(&mut self, op: Operation, [a, b]: [Ty; 2], result: Ty, origin: &Origin) -> Result {
         if self.any_error(&[a, b]) {
             let error = self.error();
             return self.same(result, error);
         }
-        self.share_bases(&[a, b, result], origin)?;
+        if [a, b, result].into_iter().any(|ty| self.has_parts(ty)) {
+            return self.vector_arith(op, [a, b], result, origin);
+        }
+        self.share_bases_of(&[a, b, result], Shapes::Vectors, origin)?;
+        for (ty, kind) in [a, b, result].into_iter().zip(op.kinds(Bases::ALL)) {
+            self.restrict(ty, kind, Some(origin.clone()))?;
+        }
         let base = |whole, scalar| {
             Step::Become(vec![Constraint::Base { whole, scalar, origin: origin.clone() }])
         };
@@ -103,10 +120,12 @@ impl Solver {
             return self.same(result, a);
         }
         if self.is_scalar(a) {
+            self.beside_scalar(op, b, origin)?;
             self.equal(result, b)?;
             return Ok(base(b, a));
         }
         if self.is_scalar(b) {
+            self.beside_scalar(op, a, origin)?;
             self.equal(result, a)?;
             return Ok(base(a, b));
         }
@@ -122,11 +141,13 @@ impl Solver {
             }
             (true, false) => {
                 self.equal(result, a)?;
-                Ok(part(b, a))
+                let open = self.may_have_parts(a);
+                if open { Ok(Step::Wait(vec![a, b])) } else { Ok(part(b, a)) }
             }
             (false, true) => {
                 self.equal(result, b)?;
-                Ok(part(a, b))
+                let open = self.may_have_parts(b);
+                if open { Ok(Step::Wait(vec![a, b])) } else { Ok(part(a, b)) }
             }
             (false, false) => Ok(Step::Wait(vec![a, b, result])),
         }
@@ -144,7 +165,12 @@ impl Solver {
         if self.any_error(&[whole, scalar]) {
             return Ok(Step::Done);
         }
-        self.share_bases(&[whole, scalar], origin)?;
+        if self.has_parts(whole) {
+            self.restrict(whole, UnknownKind::vectors(Bases::REAL), Some(origin.clone()))?;
+            let real = self.real();
+            return self.same(scalar, real);
+        }
+        self.share_bases_of(&[whole, scalar], Shapes::Vectors, origin)?;
         let base = self.base(whole);
         if self.is_scalar(base) {
             return self.same(base, scalar);
@@ -183,7 +209,8 @@ impl Solver {
         let scalar = self.as_scalar(self.base(exponent));
         if scalar == Some(ScalarTy::Real) {
             let (a, b, origin) = (base, exponent, origin.clone());
-            let reals = Constraint::Arith { scalars: Scalars::Reals, a, b, result, origin };
+            let (op, scalars) = (Operation::Other, Scalars::Reals);
+            let reals = Constraint::Arith { op, scalars, a, b, result, origin };
             return Ok(Step::Become(vec![reals]));
         }
         let int = self.as_scalar(self.base(base)) == Some(ScalarTy::Int);
@@ -216,6 +243,7 @@ impl Solver {
         }
         let shaped = self.rebase(exponent, scalar);
         Ok(Step::Become(vec![Constraint::Arith {
+            op: Operation::Other,
             scalars: Scalars::Same,
             a: base,
             b: shaped,

@@ -114,27 +114,44 @@ impl Bases {
     }
 }
 
+/// The shapes of an unknown that consists of scalars.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Shapes {
+    /// Scalars.
+    Scalars,
+    /// Also arrays.
+    Arrays,
+    /// Also vectors: tuples and records of reals and of vectors, and arrays of them.
+    Vectors,
+}
+
 /// The types that an unknown may become.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum UnknownKind {
     /// Anything.
     Any,
-    /// A scalar of these types or, if `arrays`, an array of such.
-    Data { bases: Bases, arrays: bool },
+    /// A scalar of these types, or something of such a shape.
+    Data { bases: Bases, shapes: Shapes },
 }
 
 impl UnknownKind {
     /// A number.
-    pub const NUMBER: UnknownKind = UnknownKind::Data { bases: Bases::NUM, arrays: false };
+    pub const NUMBER: UnknownKind =
+        UnknownKind::Data { bases: Bases::NUM, shapes: Shapes::Scalars };
 
     /// Scalars of some types, and arrays of them.
     pub fn shaped(bases: Bases) -> UnknownKind {
-        UnknownKind::Data { bases, arrays: true }
+        UnknownKind::Data { bases, shapes: Shapes::Arrays }
+    }
+
+    /// Scalars of some types, arrays of them, and vectors.
+    pub fn vectors(bases: Bases) -> UnknownKind {
+        UnknownKind::Data { bases, shapes: Shapes::Vectors }
     }
 
     /// Scalars of some types.
     pub fn scalar(bases: Bases) -> UnknownKind {
-        UnknownKind::Data { bases, arrays: false }
+        UnknownKind::Data { bases, shapes: Shapes::Scalars }
     }
 
     /// The intersection; `None` if it is empty.
@@ -142,11 +159,11 @@ impl UnknownKind {
         match (self, other) {
             (UnknownKind::Any, kind) | (kind, UnknownKind::Any) => Some(kind),
             (
-                UnknownKind::Data { bases: a, arrays: x },
-                UnknownKind::Data { bases: b, arrays: y },
+                UnknownKind::Data { bases: a, shapes: x },
+                UnknownKind::Data { bases: b, shapes: y },
             ) => {
                 let bases = a.intersect(b);
-                (!bases.is_empty()).then_some(UnknownKind::Data { bases, arrays: x && y })
+                (!bases.is_empty()).then_some(UnknownKind::Data { bases, shapes: x.min(y) })
             }
         }
     }
@@ -154,8 +171,8 @@ impl UnknownKind {
     /// The only possible type, if there is one.
     pub fn single(self) -> Option<ScalarTy> {
         match self {
-            UnknownKind::Any | UnknownKind::Data { arrays: true, .. } => None,
-            UnknownKind::Data { bases, arrays: false } => bases.single(),
+            UnknownKind::Data { bases, shapes: Shapes::Scalars } => bases.single(),
+            UnknownKind::Any | UnknownKind::Data { .. } => None,
         }
     }
 

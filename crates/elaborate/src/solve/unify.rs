@@ -7,7 +7,7 @@ use lambada_source::Span;
 use super::Solver;
 use super::size::Answer;
 use super::size::Poly;
-use super::ty::{GENERIC, Node, Origin, Ty, Unknown, UnknownKind};
+use super::ty::{Bases, GENERIC, Node, Origin, Shapes, Ty, Unknown, UnknownKind};
 
 /// Reason why two types cannot be equal.
 #[derive(Clone, Debug, PartialEq)]
@@ -229,14 +229,19 @@ impl Solver {
         kind: UnknownKind,
         origin: Option<Origin>,
     ) -> Result<(), Clash> {
-        let UnknownKind::Data { bases, arrays } = kind else { return Ok(()) };
+        let UnknownKind::Data { bases, shapes } = kind else { return Ok(()) };
         let root = self.find(ty);
         match self.nodes[root.0 as usize].clone() {
             Node::Error => Ok(()),
-            Node::Scalar(scalar) if !bases.intersect(super::ty::Bases::of(scalar)).is_empty() => {
-                Ok(())
+            Node::Scalar(scalar) if !bases.intersect(Bases::of(scalar)).is_empty() => Ok(()),
+            Node::Array(_, elem) if shapes > Shapes::Scalars => self.restrict(elem, kind, origin),
+            Node::Tuple(parts) if shapes == Shapes::Vectors && !parts.is_empty() => {
+                self.restrict_parts(&parts, bases, origin)
             }
-            Node::Array(_, elem) if arrays => self.restrict(elem, kind, origin),
+            Node::Record(fields) if shapes == Shapes::Vectors => {
+                let parts: Vec<Ty> = fields.iter().map(|(_, ty)| *ty).collect();
+                self.restrict_parts(&parts, bases, origin)
+            }
             Node::Unknown(unknown) => {
                 let Some(met) = unknown.kind.meet(kind) else {
                     return Err(Clash::Kind(root, kind, origin));
@@ -259,6 +264,17 @@ impl Solver {
             | Node::Variant(..) => Err(Clash::Kind(root, kind, origin)),
             Node::Link(_) => unreachable!("`find` follows links"),
         }
+    }
+
+    /// Narrows the parts of a vector, which are vectors of reals.
+    fn restrict_parts(
+        &mut self,
+        parts: &[Ty],
+        bases: Bases,
+        origin: Option<Origin>,
+    ) -> Result<(), Clash> {
+        let kind = UnknownKind::vectors(bases.intersect(Bases::REAL));
+        parts.iter().try_for_each(|part| self.restrict(*part, kind, origin.clone()))
     }
 
     /// Narrows a type to a kind, and updates the constraints that wait for it.

@@ -8,6 +8,7 @@ use lambada_source::Span;
 use super::Specialize;
 use super::expr::is_nonzero_literal;
 use super::spine::Spine;
+use super::vectors::has_parts;
 use crate::builtin;
 use crate::solve::ty as solve;
 use crate::typed::Exp;
@@ -20,6 +21,23 @@ impl Specialize<'_> {
     pub(super) fn arith(&mut self, spelling: &'static str, a: &Exp, b: &Exp, span: Span) -> Term {
         let types = Some((a.ty, b.ty));
         let (a, b) = (self.exp(a), self.exp(b));
+        if has_parts(a.ty()) || has_parts(b.ty()) {
+            return self.by_parts(vec![a, b], span, &mut |this, mut parts| {
+                let (b, a) = (parts.pop(), parts.pop());
+                let (Some(a), Some(b)) = (a, b) else { unreachable!("there are two operands") };
+                this.arith_of(spelling, (a, b), None, span)
+            });
+        }
+        self.arith_of(spelling, (a, b), types, span)
+    }
+
+    fn arith_of(
+        &mut self,
+        spelling: &'static str,
+        (a, b): (Term, Term),
+        types: Types,
+        span: Span,
+    ) -> Term {
         let scalars = [&a, &b].map(|operand| scalar_inside(operand.ty()));
         let (a, b) = match (spelling, scalars) {
             // A real has integer powers.
@@ -132,7 +150,7 @@ impl Specialize<'_> {
     }
 
     /// Checks that two sizes are equal, unless that is evident.
-    fn check_equal(
+    pub(super) fn check_equal(
         &mut self,
         a: &Term,
         b: &Term,

@@ -82,7 +82,10 @@ impl Specialize<'_> {
             ExpKind::Arith(op, a, b) => self.arith(op, a, b, span),
             ExpKind::Negate(inner) => {
                 let inner = self.exp(inner);
-                self.unary(Surface::Prefix("-"), inner, span)
+                self.by_parts(vec![inner], span, &mut |this, mut parts| {
+                    let part = parts.pop().expect("there is one operand");
+                    this.unary(Surface::Prefix("-"), part, span)
+                })
             }
             ExpKind::Not(inner) => {
                 let inner = self.exp(inner);
