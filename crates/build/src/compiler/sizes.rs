@@ -91,7 +91,8 @@ impl Arithmetic {
             (Arithmetic::Add, Spelling::Plain | Spelling::C | Spelling::Fortran) => infix("+", 0),
             (Arithmetic::Sub, Spelling::Plain | Spelling::C | Spelling::Fortran) => infix("-", 0),
             (Arithmetic::Mul, Spelling::Plain | Spelling::C | Spelling::Fortran) => infix("*", 1),
-            (Arithmetic::Div, Spelling::Plain | Spelling::Fortran) => infix("/", 1),
+            (Arithmetic::Div, Spelling::Plain) => infix("//", 1),
+            (Arithmetic::Div, Spelling::Fortran) => infix("/", 1),
             (Arithmetic::Div, Spelling::C) => call("lam_quotient"),
             (Arithmetic::Min, Spelling::C) => call("lam_least"),
             (Arithmetic::Max, Spelling::C) => call("lam_most"),
@@ -174,11 +175,11 @@ mod tests {
 
     #[test]
     fn sizes_are_spelled_for_each_language() {
-        let size = of("d * (d - 1) / 2 + (n - (k - 1))").expect("a size");
-        assert_eq!(size.text(Spelling::Plain), "d * (d - 1) / 2 + (n - (k - 1))");
+        let size = of("d * (d - 1) // 2 + (n - (k - 1))").expect("a size");
+        assert_eq!(size.text(Spelling::Plain), "d * (d - 1) // 2 + (n - (k - 1))");
         assert_eq!(size.text(Spelling::C), "lam_quotient(d * (d - 1), 2) + (n - (k - 1))");
         assert_eq!(
-            of("d * (d - 1) / 2").expect("a size").text(Spelling::Rust),
+            of("d * (d - 1) // 2").expect("a size").text(Spelling::Rust),
             "quotient(d.wrapping_mul(d.wrapping_sub(1_i64)), 2_i64)"
         );
     }

@@ -1,5 +1,7 @@
 //! Conversions of ints where reals are wanted.
 
+use std::collections::HashMap;
+
 use lambada_prim::ScalarTy;
 
 use crate::messages::Why;
@@ -48,6 +50,9 @@ impl Infer<'_> {
                     Some(first) => self.with_elements(exp.ty, first.ty),
                     None => exp.ty,
                 };
+                for item in items.iter().skip(1) {
+                    self.expect(item, items[0].ty, &Why::Element(items[0].span));
+                }
                 (ExpKind::Array(items), ty)
             }
             (ExpKind::For(clause, body), Node::Array(_, elem)) if self.is_compound(elem) => {
@@ -57,11 +62,15 @@ impl Infer<'_> {
             }
             (kind, _) => {
                 let exp = Exp { kind, ty: exp.ty, span };
-                return if self.may_convert(&exp, expected) {
-                    self.convert(exp, expected)
-                } else {
-                    exp
-                };
+                if self.may_convert(&exp, expected) {
+                    return self.convert(exp, expected);
+                }
+                if is_number(&exp) && self.is_numeric(expected) {
+                    self.solver.here = span;
+                    // A number is of any numeric type.
+                    let _ = self.solver.unify(expected, exp.ty);
+                }
+                return exp;
             }
         };
         Exp { kind, ty, span }
@@ -190,7 +199,10 @@ impl Infer<'_> {
         let bool = |exp: &Exp| self.solver.as_scalar(exp.ty) == Some(ScalarTy::Bool);
         let fixed = [a, &b].into_iter().any(|exp| is_number(exp) || bool(exp) || !scalar(exp));
         if fixed || !numbers {
-            return self.fit(b, a.ty, &Why::Operand(op));
+            // Arrays of different sizes are compared, too.
+            let expected =
+                self.solver.copy_with(a.ty, &HashMap::new(), &mut |solver, _| solver.fresh_size());
+            return self.fit(b, expected, &Why::Operand(op));
         }
         let span = a.span.to(b.span);
         let result = self.solver.unknown(UnknownKind::NUMBER, None);

@@ -114,6 +114,9 @@ impl Infer<'_> {
     fn not_data(&self, ty: Ty, kind: UnknownKind, origin: &Origin) -> lambada_source::Problem {
         let wanted = match kind {
             UnknownKind::Any => "numbers",
+            UnknownKind::Data { shapes: Shapes::Vectors, .. } if self.solver.has_parts(ty) => {
+                "tuples and records of reals"
+            }
             UnknownKind::Data { bases, shapes: Shapes::Scalars } if bases == Bases::ALL => {
                 "scalars"
             }
@@ -125,7 +128,10 @@ impl Infer<'_> {
         let problem = messages::not_data(&origin.what, wanted, &self.solver.show(ty), origin.span);
         let int = self.solver.as_scalar(self.solver.base(ty)) == Some(lambada_prim::ScalarTy::Int);
         let reals = matches!(kind, UnknownKind::Data { bases, .. } if bases == Bases::REAL);
-        if self.solver.is_function(ty) {
+        let scalar = matches!(kind, UnknownKind::Data { shapes: Shapes::Scalars, .. });
+        if self.solver.has_parts(ty) && scalar && ["`*`", "`/`"].contains(&&*origin.what) {
+            problem.hint(messages::VECTOR_BY_SCALAR)
+        } else if self.solver.is_function(ty) {
             problem.hint(messages::FORGOTTEN_ARGUMENT)
         } else if int && reals {
             problem.hint(messages::REAL_OF_INT)
@@ -141,7 +147,8 @@ impl Infer<'_> {
             match clash {
                 Clash::Kind(ty, _, _)
                     if self.solver.root(ty) == self.solver.root(exp.ty)
-                        || self.solver.rank(exp.ty) > 0 =>
+                        || self.solver.rank(exp.ty) > 0
+                        || self.solver.has_parts(exp.ty) =>
                 {
                     let problem = self.not_data(exp.ty, kind, &origin);
                     self.problems.push(problem);

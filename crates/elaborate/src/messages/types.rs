@@ -118,6 +118,10 @@ fn are(names: &[&str]) -> String {
 /// Hint for an int in the place of a real.
 pub(crate) const REAL_OF_INT: &str = "`real n` converts an int to a real";
 
+/// Hint for a product or a quotient of two vectors.
+pub(crate) const VECTOR_BY_SCALAR: &str =
+    "a tuple or a record is multiplied and divided by scalars only";
+
 /// Hint for a real in the place of an int.
 pub(crate) const INT_OF_REAL: &str =
     "`int x` truncates a real to an int; `//` is the floor division of ints";
