@@ -87,8 +87,8 @@ const FILES_OF_METHODS: usize = 5;
 const METHODS: &[(&str, &str, usize)] = &[
     ("crates/differentiate", "Cotangents", 16),
     ("crates/differentiate", "Tangents", 16),
-    ("crates/elaborate", "Infer", 18),
-    ("crates/elaborate", "Solver", 9),
+    ("crates/elaborate", "Infer", 19),
+    ("crates/elaborate", "Solver", 10),
     ("crates/elaborate", "Specialize", 12),
     ("crates/emit", "Emitter", 12),
     ("crates/lambada", "Unit", 9),

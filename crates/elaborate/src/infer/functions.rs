@@ -15,6 +15,7 @@ use crate::solve::size::{AtomKind, Sizes};
 use crate::solve::ty::Ty;
 use crate::typed::{Claim, Exp, ExpKind, Function, FunctionId, GlobalId, Local, LocalId, Stmt};
 
+use super::records;
 use super::rules::Written;
 use super::types::ParamPath;
 use super::{Done, Infer, LocalMeaning};
@@ -132,7 +133,7 @@ impl<'a> Infer<'a> {
         self.solver.level = 1;
         self.rigid = true;
         let (function, ty, left) = self.function(&Syntax::of_def(def), None);
-        self.resolve_records(mark);
+        records::resolve(self, mark);
         self.solver.level = 0;
         self.settle_sizes(0);
         self.find_missing_sizes(missing);

@@ -10,70 +10,66 @@ use crate::solve::ty::Ty;
 
 use super::{Infer, TypeEntry};
 
-impl<'a> Infer<'a> {
-    /// Gives each unknown record whose fields were accessed since `mark` the only record type in
-    /// scope that has all of them.
-    pub(super) fn resolve_records(&mut self, mark: usize) {
-        loop {
-            let unknown = self.solver.unknown_records(mark).into_iter();
-            let found = unknown
-                .filter_map(|(record, names)| Some((record, self.only_record_with(&names)?)))
-                .next();
-            let Some((record, (module, def))) = found else { return };
-            let ty = self.declared_record(module, def);
-            if self.solver.unify(record, ty).is_err() {
-                return;
-            }
+/// Gives each unknown record whose fields were accessed since `mark` the only record type in
+/// scope that has all of them.
+pub(super) fn resolve(infer: &mut Infer<'_>, mark: usize) {
+    loop {
+        let unknown = infer.solver.unknown_records(mark).into_iter();
+        let found =
+            unknown.filter_map(|(record, names)| Some((record, only_with(infer, &names)?))).next();
+        let Some((record, (module, def))) = found else { return };
+        let ty = declared(infer, module, def);
+        if infer.solver.unify(record, ty).is_err() {
+            return;
         }
     }
+}
 
-    fn only_record_with(&self, names: &[Rc<str>]) -> Option<(usize, &'a TypeDef)> {
-        let found = self.records_with(names);
-        if let [only] = found[..] { Some(only) } else { None }
-    }
+fn only_with<'a>(infer: &Infer<'a>, names: &[Rc<str>]) -> Option<(usize, &'a TypeDef)> {
+    let found = all_with(infer, names);
+    if let [only] = found[..] { Some(only) } else { None }
+}
 
-    /// The declared record types with these fields: those of the module, else those of its imports,
-    /// else those of the prelude.
-    pub(super) fn records_with(&self, names: &[Rc<str>]) -> Vec<(usize, &'a TypeDef)> {
-        let mut imports: Vec<usize> = self.scopes[self.module].imports.values().copied().collect();
-        imports.sort_unstable();
-        imports.dedup();
-        for modules in [vec![self.module], imports, vec![0]] {
-            let types = modules
-                .iter()
-                .flat_map(|k| self.scopes[*k].types.values().map(|entry| (*k, *entry)));
-            let mut found: Vec<(usize, &TypeDef)> = types
-                .filter_map(|(k, entry)| match entry {
-                    TypeEntry::Alias(def) if has_fields(def, names) => Some((k, def)),
-                    TypeEntry::Alias(_) | TypeEntry::Variant(_) => None,
-                })
-                .collect();
-            if !found.is_empty() {
-                found.sort_by_key(|(k, def)| (*k, def.name.span));
-                return found;
-            }
+/// The declared record types with these fields: those of the module, else those of its imports,
+/// else those of the prelude.
+fn all_with<'a>(infer: &Infer<'a>, names: &[Rc<str>]) -> Vec<(usize, &'a TypeDef)> {
+    let mut imports: Vec<usize> = infer.scopes[infer.module].imports.values().copied().collect();
+    imports.sort_unstable();
+    imports.dedup();
+    for modules in [vec![infer.module], imports, vec![0]] {
+        let types =
+            modules.iter().flat_map(|k| infer.scopes[*k].types.values().map(|entry| (*k, *entry)));
+        let mut found: Vec<(usize, &TypeDef)> = types
+            .filter_map(|(k, entry)| match entry {
+                TypeEntry::Alias(def) if has_fields(def, names) => Some((k, def)),
+                TypeEntry::Alias(_) | TypeEntry::Variant(_) => None,
+            })
+            .collect();
+        if !found.is_empty() {
+            found.sort_by_key(|(k, def)| (*k, def.name.span));
+            return found;
         }
-        Vec::new()
     }
+    Vec::new()
+}
 
-    /// A declared type at new sizes and types.
-    fn declared_record(&mut self, module: usize, def: &'a TypeDef) -> Ty {
-        let outer = self.type_vars.clone();
-        let mut args = Vec::new();
-        for param in &def.params {
-            let ty = self.solver.fresh();
-            self.type_vars.insert(param.text.clone(), ty);
-            let kind = TypeKind::Name(param.clone(), Vec::new(), Vec::new());
-            args.push(TypeExpr { kind, span: param.span });
-        }
-        self.regions.push(Vec::new());
-        let ty = self.alias(module, def, (&[], &args), Span::default(), None);
-        self.regions.pop();
-        self.type_vars = outer;
-        self.solver.copy_with(ty, &HashMap::new(), &mut |solver, size| {
-            if size.as_constant().is_some() { size.clone() } else { solver.fresh_size() }
-        })
+/// A declared type at new sizes and types.
+fn declared<'a>(infer: &mut Infer<'a>, module: usize, def: &'a TypeDef) -> Ty {
+    let outer = infer.type_vars.clone();
+    let mut args = Vec::new();
+    for param in &def.params {
+        let ty = infer.solver.fresh();
+        infer.type_vars.insert(param.text.clone(), ty);
+        let kind = TypeKind::Name(param.clone(), Vec::new(), Vec::new());
+        args.push(TypeExpr { kind, span: param.span });
     }
+    infer.regions.push(Vec::new());
+    let ty = infer.alias(module, def, (&[], &args), Span::default(), None);
+    infer.regions.pop();
+    infer.type_vars = outer;
+    infer.solver.copy_with(ty, &HashMap::new(), &mut |solver, size| {
+        if size.as_constant().is_some() { size.clone() } else { solver.fresh_size() }
+    })
 }
 
 fn has_fields(def: &TypeDef, names: &[Rc<str>]) -> bool {

@@ -111,7 +111,7 @@ impl<'a> Infer<'a> {
         self.check_own_calls(&own_calls);
         self.find_missing_sizes(missing);
         let level = std::mem::replace(&mut self.solver.level, 1);
-        self.resolve_records(mark);
+        super::records::resolve(self, mark);
         self.solver.level = level;
         let (schemes, stuck) = self.generalize_group(&bodies, mark);
         self.report_failed();

@@ -211,18 +211,9 @@ impl Constraint {
 
     /// Whether conversions of its scalars are still open; generalization decides them.
     pub fn may_convert(&self) -> bool {
-        match self {
-            Constraint::Serves { .. } => true,
-            Constraint::Arith { scalars, .. } => *scalars != Scalars::Same,
-            Constraint::Pow { .. } | Constraint::Base { .. } | Constraint::Part { .. } => false,
-            Constraint::Contraction { .. }
-            | Constraint::Field { .. }
-            | Constraint::Component { .. }
-            | Constraint::FirstOrder { .. } => false,
-            Constraint::Jacobian { .. }
-            | Constraint::Accumulated { .. }
-            | Constraint::Units { .. } => false,
-        }
+        let open = |scalars: &Scalars| *scalars != Scalars::Same;
+        matches!(self, Constraint::Serves { .. })
+            || matches!(self, Constraint::Arith { scalars, .. } if open(scalars))
     }
 
     /// Whether the constraint must be decided in its definition: accesses to fields and components

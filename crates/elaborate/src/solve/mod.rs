@@ -12,7 +12,6 @@ mod step;
 pub(crate) mod ty;
 pub(crate) mod type_size;
 mod unify;
-mod vectors;
 
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet, VecDeque};

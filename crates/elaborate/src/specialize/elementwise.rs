@@ -1,20 +1,21 @@
 //! Operators on scalars, and elementwise on arrays: operands are evaluated once, sizes are checked,
 //! and then a `for` applies the scalar operator.
 
-use lambada_core::{self as core, OPERAND, Term, Ty, Var};
-use lambada_prim::{Prim, ScalarTy, Surface};
+use lambada_core::{self as core, OPERAND, Term, TermKind, Ty, Var};
+use lambada_prim::{Prim, Scalar, ScalarTy, Surface};
 use lambada_source::Span;
 
 use super::Specialize;
-use super::expr::is_nonzero_literal;
 use super::spine::Spine;
-use super::vectors::has_parts;
 use crate::builtin;
 use crate::solve::ty as solve;
 use crate::typed::Exp;
 
 /// The inferred types of two operands, to name their sizes.
 type Types = Option<(solve::Ty, solve::Ty)>;
+
+/// An operation on parts that are scalars or arrays of scalars.
+type OnParts<'o, 'e> = &'o mut dyn FnMut(&mut Specialize<'e>, Vec<Term>) -> Term;
 
 impl Specialize<'_> {
     /// An overloaded operator.
@@ -150,7 +151,7 @@ impl Specialize<'_> {
     }
 
     /// Checks that two sizes are equal, unless that is evident.
-    pub(super) fn check_equal(
+    fn check_equal(
         &mut self,
         a: &Term,
         b: &Term,
@@ -178,6 +179,78 @@ impl Specialize<'_> {
     }
 }
 
+impl<'e> Specialize<'e> {
+    /// An operation on the parts of vectors of one type, and on scalars, which are combined with
+    /// every part.
+    pub(super) fn by_parts(&mut self, args: Vec<Term>, span: Span, op: OnParts<'_, 'e>) -> Term {
+        let Some(whole) = args.iter().find(|arg| has_parts(arg.ty())) else {
+            return op(self, args);
+        };
+        let ty = whole.ty().clone();
+        let mut spine = Spine::default();
+        let args: Vec<Term> =
+            args.into_iter().map(|arg| self.share_as_var(&mut spine, "vector", arg)).collect();
+        let combined = match &ty {
+            Ty::Array(_) => self.by_elements(&args, &mut spine, span, op),
+            Ty::Tuple(items) => self.by_items(&args, items.len(), &ty, span, op),
+            Ty::Record(fields) => self.by_items(&args, fields.len(), &ty, span, op),
+            Ty::Scalar(_) | Ty::Fun(..) | Ty::Variant(_) => unreachable!("it has parts"),
+        };
+        self.close(spine, combined)
+    }
+
+    fn by_items(
+        &mut self,
+        args: &[Term],
+        count: usize,
+        ty: &Ty,
+        span: Span,
+        op: OnParts<'_, 'e>,
+    ) -> Term {
+        let items = (0..count).map(|k| {
+            let part = |arg: &Term| match arg.ty() {
+                Ty::Tuple(_) | Ty::Record(_) => core::proj(arg.clone(), k),
+                _ => arg.clone(),
+            };
+            let parts = args.iter().map(part).collect();
+            self.by_parts(parts, span, op)
+        });
+        let items: Vec<Term> = items.collect();
+        Term::new(TermKind::Tuple(items), ty.clone(), self.span(span))
+    }
+
+    fn by_elements(
+        &mut self,
+        args: &[Term],
+        spine: &mut Spine,
+        span: Span,
+        op: OnParts<'_, 'e>,
+    ) -> Term {
+        let arrays: Vec<&Term> = args.iter().filter(|arg| has_parts(arg.ty())).collect();
+        for other in &arrays[1..] {
+            self.check_equal(arrays[0], other, 0, None, span, spine);
+        }
+        let extent = core::dim(arrays[0].clone(), 0);
+        let i = self.fresh("i", Ty::INT);
+        let element = |arg: &Term| match has_parts(arg.ty()) {
+            true => core::index(arg.clone(), vec![core::var(&i)], arg.span()),
+            false => arg.clone(),
+        };
+        let elements = args.iter().map(element).collect();
+        let element = self.by_parts(elements, span, op);
+        self.at(core::for_(i, extent, element), span)
+    }
+}
+
+/// Whether the type, or that of the elements, is a tuple or a record.
+fn has_parts(ty: &Ty) -> bool {
+    match ty {
+        Ty::Tuple(_) | Ty::Record(_) => true,
+        Ty::Array(elem) => has_parts(elem),
+        Ty::Scalar(_) | Ty::Fun(..) | Ty::Variant(_) => false,
+    }
+}
+
 /// The scalar type inside of an array type.
 pub(super) fn scalar_inside(ty: &Ty) -> ScalarTy {
     match ty {
@@ -187,4 +260,9 @@ pub(super) fn scalar_inside(ty: &Ty) -> ScalarTy {
             panic!("an operator on {ty:?}")
         }
     }
+}
+
+/// Whether the term is an integer literal other than zero.
+fn is_nonzero_literal(term: &Term) -> bool {
+    matches!(term.kind(), TermKind::Lit(Scalar::Int(value)) if *value != 0)
 }

@@ -8,8 +8,8 @@ use lambada_source::Span;
 use lambada_surface::ast::BinaryOp;
 
 use super::Specialize;
-use super::elementwise;
 use super::spine::Spine;
+use super::{elementwise, equality};
 use crate::builtin;
 use crate::solve::ty::Ty as Unknown;
 use crate::typed::{Claim, Clause, Comparison, Driver, Exp, ExpKind, LocalId, Pat, PatKind, Stmt};
@@ -248,7 +248,7 @@ impl Specialize<'_> {
         let mut spine = Spine::default();
         let (a, b) = (self.exp(a), self.exp(b));
         if !matches!(a.ty(), Ty::Scalar(_)) {
-            let equal = self.equality(a, b, span);
+            let equal = equality::equality(self, a, b, span);
             let different = op.spelling == BinaryOp::Ne.spelling();
             return if different { core::prim(Prim::Not, vec![equal]) } else { equal };
         }
@@ -477,9 +477,4 @@ pub(super) fn number(value: i64, ty: &Ty) -> Term {
             panic!("a number of type {ty:?}")
         }
     }
-}
-
-/// Whether the term is an integer literal other than zero.
-pub(super) fn is_nonzero_literal(term: &Term) -> bool {
-    matches!(term.kind(), TermKind::Lit(Scalar::Int(value)) if *value != 0)
 }

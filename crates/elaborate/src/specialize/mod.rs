@@ -23,7 +23,6 @@ mod rules;
 mod shapes;
 mod signature;
 mod spine;
-mod vectors;
 
 use std::collections::HashMap;
 use std::rc::Rc;
