@@ -16,8 +16,8 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use super::Solver;
-use super::constraint::Constraint;
-use super::ty::{Node, Ty};
+use super::constraint::{Constraint, Operation};
+use super::ty::{Bases, Node, Ty, UnknownKind};
 
 /// Limit on the unknowns of a join; larger joins are not compared.
 const MOST_JOINED: usize = 32;
@@ -48,6 +48,7 @@ impl Solver {
             let open: Vec<usize> = (mark..self.constraints.len())
                 .filter(|id| self.constraints[*id].as_ref().is_some_and(|c| wanted(self, c)))
                 .collect();
+            self.exclude_vectors(&open);
             let mut implied = self.implied_joins(&open);
             implied.extend(self.implied_by_key(&open));
             let mut merged = false;
@@ -65,6 +66,31 @@ impl Solver {
             }
             if !merged {
                 return;
+            }
+        }
+    }
+
+    /// Narrows the unknowns that no vector with parts can be, by all operations on them together.
+    fn exclude_vectors(&mut self, open: &[usize]) {
+        let operation = |id: &usize| match &self.constraints[*id] {
+            Some(Constraint::Arith { op, a, b, result, .. }) => {
+                Some((*op, [*a, *b, *result].map(|ty| self.base(ty))))
+            }
+            _ => None,
+        };
+        let operations: Vec<(Operation, [Ty; 3])> = open.iter().filter_map(operation).collect();
+        let mut vectors = Vectors::default();
+        for ty in operations.iter().flat_map(|(_, types)| types) {
+            if !self.may_have_parts(*ty) {
+                vectors.exclude(*ty);
+            }
+        }
+        while operations.iter().fold(false, |news, (op, types)| vectors.step(*op, *types) || news) {
+        }
+        for ty in operations.iter().flat_map(|(_, types)| types) {
+            if vectors.is_excluded(*ty) && self.may_have_parts(*ty) {
+                let narrowed = self.restrict(*ty, UnknownKind::shaped(Bases::ALL), None);
+                debug_assert!(narrowed.is_ok(), "an unknown may be an array");
             }
         }
     }
@@ -179,6 +205,69 @@ impl Solver {
             Constraint::Serves { from, to, .. } => (10, roots(&[*from, *to]), None, *to),
         };
         Some(((kind, types, name), rest))
+    }
+}
+
+/// The unknowns that are vectors with parts together, or not at all.
+#[derive(Default)]
+struct Vectors {
+    /// Another unknown of the same class.
+    class: HashMap<Ty, Ty>,
+    /// The classes that are no vectors.
+    excluded: HashSet<Ty>,
+}
+
+impl Vectors {
+    fn class(&self, mut ty: Ty) -> Ty {
+        while let Some(next) = self.class.get(&ty) {
+            ty = *next;
+        }
+        ty
+    }
+
+    fn is_excluded(&self, ty: Ty) -> bool {
+        self.excluded.contains(&self.class(ty))
+    }
+
+    fn exclude(&mut self, ty: Ty) -> bool {
+        let class = self.class(ty);
+        self.excluded.insert(class)
+    }
+
+    fn join(&mut self, a: Ty, b: Ty) -> bool {
+        let (a, b) = (self.class(a), self.class(b));
+        if a == b {
+            return false;
+        }
+        if self.excluded.contains(&a) {
+            self.excluded.insert(b);
+        }
+        self.class.insert(a, b);
+        true
+    }
+
+    /// What one operation says; whether that is new.
+    fn step(&mut self, op: Operation, [a, b, result]: [Ty; 3]) -> bool {
+        match op {
+            Operation::Sum => self.join(a, b) | self.join(b, result),
+            Operation::Quotient => self.exclude(b) | self.join(a, result),
+            Operation::Other => self.exclude(a) | self.exclude(b) | self.exclude(result),
+            Operation::Product => {
+                let [x, y, whole] = [a, b, result].map(|ty| self.class(ty));
+                let (no_x, no_y) = (self.is_excluded(a), self.is_excluded(b));
+                if x == y || self.is_excluded(result) {
+                    self.exclude(a) | self.exclude(b) | self.exclude(result)
+                } else if x == whole {
+                    self.exclude(b)
+                } else if y == whole {
+                    self.exclude(a)
+                } else if no_x {
+                    self.join(b, result)
+                } else {
+                    no_y && self.join(a, result)
+                }
+            }
+        }
     }
 }
 
