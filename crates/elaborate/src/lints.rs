@@ -138,20 +138,29 @@ impl Lints {
 
     fn ragged(&mut self, clauses: &[Clause], body: &Expr) {
         let mut axes: Vec<&Clause> = clauses.iter().collect();
+        if let Some(Clause::If(_)) = axes.last() {
+            return;
+        }
         if let ExprKind::For(inner, element) = &result(body).kind
             && !has_effect(element)
+            && !matches!(inner.last(), Some(Clause::If(_)))
         {
             axes.extend(inner);
         }
         let mut indices: Vec<&Name> = Vec::new();
         for clause in axes {
-            if let Clause::Range(name, bound) = clause {
+            let (name, bounds) = match clause {
+                Clause::Range(name, bound) => (name, vec![bound]),
+                Clause::Between(from, name, to) => (name, vec![from, to]),
+                Clause::In(..) | Clause::If(_) => continue,
+            };
+            for bound in bounds {
                 if let Some(index) = indices.iter().find(|index| depends(bound, &index.text)) {
                     self.found.push(messages::ragged(&index.text, bound.span, index.span));
                     return;
                 }
-                indices.push(name);
             }
+            indices.push(name);
         }
     }
 }

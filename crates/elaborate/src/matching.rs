@@ -14,6 +14,7 @@ mod coverage;
 
 pub(crate) use coverage::MOST_CASES;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::rc::Rc;
 
@@ -36,6 +37,8 @@ pub(crate) enum Source {
     Field(Part, Rc<str>),
     /// An argument of a constructor.
     Argument(Part, usize, usize),
+    /// An element of an array.
+    Element(Part, usize),
 }
 
 /// A node of a tree; an index into [`Tree::nodes`].
@@ -49,8 +52,10 @@ pub(crate) struct Tree {
     pub nodes: Vec<Node>,
     /// The root node.
     pub root: NodeAt,
-    /// The variables of each arm.
+    /// The variables of each row.
     pub binds: Vec<Vec<(LocalId, Part)>>,
+    /// The arm of each row. An arm has a row for each of its alternatives.
+    pub arms: Vec<usize>,
     /// A value that no arm covers, as a pattern.
     pub missing: Option<String>,
     /// Whether the search for `missing` was given up.
@@ -73,8 +78,21 @@ pub(crate) enum Node {
     Fail,
     /// No arm of the group is left: the next group.
     Next(NodeAt),
-    /// This arm.
+    /// This row.
     Leaf(usize),
+    /// This row, if the condition of its arm holds.
+    Guard {
+        row: usize,
+        yes: NodeAt,
+        no: NodeAt,
+    },
+    /// Whether an array has this length.
+    Length {
+        on: Part,
+        length: usize,
+        equal: NodeAt,
+        other: NodeAt,
+    },
     /// One case per constructor, with the parts that are its arguments.
     Variant {
         on: Part,
@@ -100,8 +118,10 @@ impl Node {
             Node::Fail | Node::Leaf(_) => Vec::new(),
             Node::Next(group) => vec![*group],
             Node::Variant { cases, .. } => cases.iter().map(|(_, node)| *node).collect(),
-            Node::Bool { yes, no, .. } => vec![*yes, *no],
-            Node::Literal { equal, other, .. } => vec![*equal, *other],
+            Node::Bool { yes, no, .. } | Node::Guard { yes, no, .. } => vec![*yes, *no],
+            Node::Literal { equal, other, .. } | Node::Length { equal, other, .. } => {
+                vec![*equal, *other]
+            }
         }
     }
 }
@@ -113,7 +133,10 @@ pub(crate) type Constructors<'a> = &'a dyn Fn(VariantId) -> Vec<(Rc<str>, usize)
 struct Row<'p> {
     tests: Vec<(Part, &'p Pat)>,
     binds: Vec<(LocalId, Part)>,
-    arm: usize,
+    /// Its number.
+    row: usize,
+    /// Whether its arm has a condition, so that it may not cover what it matches.
+    guarded: bool,
 }
 
 /// A fact about a part on the way to a node.
@@ -121,6 +144,7 @@ struct Row<'p> {
 enum PartFact {
     Con(Rc<str>, Vec<Part>),
     Bool(bool),
+    Elements(Vec<Part>),
 }
 
 /// The rows left at a node, each with its remaining tests.
@@ -152,51 +176,64 @@ const NODES_PER_PATTERN: usize = 16;
 /// Nodes of the smallest group that is split.
 const NODES: usize = 1024;
 
-/// Compiles the patterns of a match.
-pub(crate) fn compile(patterns: &[&Pat], constructors: Constructors) -> Tree {
+/// Limit on the rows of one pattern with alternatives inside of each other.
+pub(crate) const ALTERNATIVES: usize = 4096;
+
+/// Compiles the patterns of a match, each with whether its arm has a condition.
+pub(crate) fn compile(patterns: &[(&Pat, bool)], constructors: Constructors) -> Tree {
+    let mut alternatives = Vec::new();
+    for (arm, (pattern, guarded)) in patterns.iter().enumerate() {
+        alternatives.extend(expanded(pattern).into_iter().map(|one| (one, arm, *guarded)));
+    }
     let mut builder = Builder {
         parts: vec![Source::Whole],
         numbers: HashMap::from([(Source::Whole, Part(0))]),
         nodes: Vec::new(),
         known: HashMap::new(),
-        binds: vec![Vec::new(); patterns.len()],
+        binds: vec![Vec::new(); alternatives.len()],
         tuples: HashMap::new(),
         fields: HashMap::new(),
         constructors,
-        uses: vec![0; patterns.len()],
+        uses: vec![0; alternatives.len()],
         missing: None,
         left: 0,
         most_shared: false,
     };
-    let rows = patterns.iter().enumerate().map(|(arm, pattern)| Row {
-        tests: vec![(Part(0), *pattern)],
+    let rows = alternatives.iter().enumerate().map(|(row, (pattern, _, guarded))| Row {
+        tests: vec![(Part(0), &**pattern)],
         binds: Vec::new(),
-        arm,
+        row,
+        guarded: *guarded,
     });
     let rows: Vec<Row> = rows.collect();
     let mut groups = Vec::new();
     builder.groups(&rows, &mut groups);
     builder.uses = builder.leaves(groups[0]);
     let undecided = groups.len() > 1 && builder.cover(&rows);
-    let Builder { parts, nodes, binds, missing, uses, .. } = builder;
-    Tree { parts, nodes, root: groups[0], binds, missing, undecided, uses }
+    let Builder { parts, nodes, binds, missing, uses: of_rows, .. } = builder;
+    let mut uses = vec![0_usize; patterns.len()];
+    for ((_, arm, _), of_row) in alternatives.iter().zip(of_rows) {
+        uses[*arm] = uses[*arm].saturating_add(of_row);
+    }
+    let arms = alternatives.iter().map(|(_, arm, _)| *arm).collect();
+    Tree { parts, nodes, root: groups[0], binds, arms, missing, undecided, uses }
 }
 
 /// Checks that a pattern matches every value; otherwise returns one that it does not match.
 pub(crate) fn irrefutable(pattern: &Pat, constructors: Constructors) -> Result<(), String> {
-    compile(&[pattern], constructors).missing.map_or(Ok(()), Err)
+    compile(&[(pattern, false)], constructors).missing.map_or(Ok(()), Err)
 }
 
 impl Builder<'_> {
-    /// Number of leaves of each arm.
+    /// Number of leaves of each row.
     fn leaves(&self, root: NodeAt) -> Vec<usize> {
         let mut uses = vec![0; self.uses.len()];
         let mut times = vec![0_usize; self.nodes.len()];
         times[root.0] = 1;
         for node in in_order(&self.nodes, root) {
             let here = times[node.0];
-            if let Node::Leaf(arm) = self.nodes[node.0] {
-                uses[arm] = here;
+            if let Node::Leaf(row) = self.nodes[node.0] {
+                uses[row] += here;
             }
             for next in self.nodes[node.0].next() {
                 times[next.0] = times[next.0].saturating_add(here);
@@ -282,13 +319,25 @@ impl Builder<'_> {
                 PatKind::Record(fields) => {
                     fields.iter().map(|(name, item)| (self.field(part, name), item)).collect()
                 }
+                PatKind::Array { items, known: true } => {
+                    self.elements(part, items.len()).into_iter().zip(items).collect()
+                }
                 PatKind::Number(_) | PatKind::Real(_) | PatKind::Bool(_) | PatKind::Con(..) => {
                     k += 1;
                     continue;
                 }
+                PatKind::Array { known: false, .. } => {
+                    k += 1;
+                    continue;
+                }
+                PatKind::Or(_) => unreachable!("each alternative is a row"),
             };
             row.tests.splice(k..=k, inner);
         }
+    }
+
+    fn elements(&mut self, of: Part, length: usize) -> Vec<Part> {
+        (0..length).map(|k| self.part(Source::Element(of, k))).collect()
     }
 
     fn field(&mut self, of: Part, name: &Rc<str>) -> Part {
@@ -302,13 +351,13 @@ impl Builder<'_> {
 
     fn node(&mut self, mut rows: Vec<Row>, known: &mut Vec<(Part, PartFact)>) -> NodeAt {
         rows.iter_mut().for_each(|row| self.simplify(row));
-        // No row after one without tests is reached.
-        if let Some(k) = rows.iter().position(|row| row.tests.is_empty()) {
+        // No row after one without tests and condition is reached.
+        if let Some(k) = rows.iter().position(|row| row.tests.is_empty() && !row.guarded) {
             rows.truncate(k + 1);
         }
         let tests =
             |row: &Row| row.tests.iter().map(|(part, p)| (*part, std::ptr::from_ref(*p))).collect();
-        let left: Left = rows.iter().map(|row| (row.arm, tests(row))).collect();
+        let left: Left = rows.iter().map(|row| (row.row, tests(row))).collect();
         if let Some(node) = self.known.get(&left) {
             return *node;
         }
@@ -328,8 +377,14 @@ impl Builder<'_> {
             return Node::Fail;
         };
         let Some((part, pattern)) = self.next_test(rows) else {
-            self.binds[first.arm].clone_from(&first.binds);
-            return Node::Leaf(first.arm);
+            self.binds[first.row].clone_from(&first.binds);
+            if !first.guarded {
+                return Node::Leaf(first.row);
+            }
+            self.nodes.push(Node::Leaf(first.row));
+            let yes = NodeAt(self.nodes.len() - 1);
+            let no = self.node(rows[1..].to_vec(), known);
+            return Node::Guard { row: first.row, yes, no };
         };
         match &pattern.kind {
             PatKind::Con(variant, ..) => self.variant(part, *variant, rows, known),
@@ -343,10 +398,29 @@ impl Builder<'_> {
                 Node::Bool { on: part, yes, no }
             }
             PatKind::Number(_) | PatKind::Real(_) => self.literal(part, pattern, rows, known),
+            PatKind::Array { items, .. } => self.length(part, items.len(), rows, known),
             PatKind::Wildcard | PatKind::Var(_) | PatKind::Tuple(_) | PatKind::Record(_) => {
                 unreachable!("simplified")
             }
+            PatKind::Or(_) => unreachable!("each alternative is a row"),
         }
+    }
+
+    fn length(
+        &mut self,
+        part: Part,
+        length: usize,
+        rows: &[Row],
+        known: &mut Vec<(Part, PartFact)>,
+    ) -> Node {
+        let elements = self.elements(part, length);
+        let equal = rows.iter().filter_map(|row| with_length(row, part, &elements)).collect();
+        let other = rows.iter().filter(|row| differs(row, part, length)).cloned().collect();
+        known.push((part, PartFact::Elements(elements)));
+        let equal = self.node(equal, known);
+        known.pop();
+        let other = self.node(other, known);
+        Node::Length { on: part, length, equal, other }
     }
 
     /// The remaining rows if `part` satisfies `matches`, without that test.
@@ -426,6 +500,11 @@ impl Builder<'_> {
     fn describe(&self, part: Part, known: &[(Part, PartFact)], atomic: bool) -> String {
         match known.iter().find(|(p, _)| *p == part) {
             Some((_, PartFact::Bool(value))) => return value.to_string(),
+            Some((_, PartFact::Elements(parts))) => {
+                let parts: Vec<String> =
+                    parts.iter().map(|part| self.describe(*part, known, false)).collect();
+                return format!("[{}]", parts.join(", "));
+            }
             Some((_, PartFact::Con(name, args))) if args.is_empty() => return name.to_string(),
             Some((_, PartFact::Con(name, args))) => {
                 let args: Vec<String> =
@@ -492,6 +571,86 @@ fn with_constructor<'p>(row: &Row<'p>, part: Part, tag: usize, args: &[Part]) ->
     Some(row)
 }
 
+/// The row if the array `part` has these elements.
+fn with_length<'p>(row: &Row<'p>, part: Part, elements: &[Part]) -> Option<Row<'p>> {
+    let Some(k) = row.tests.iter().position(|(p, _)| *p == part) else { return Some(row.clone()) };
+    let PatKind::Array { items, .. } = &row.tests[k].1.kind else { return None };
+    if items.len() != elements.len() {
+        return None;
+    }
+    let mut row = row.clone();
+    row.tests.splice(k..=k, elements.iter().copied().zip(items));
+    Some(row)
+}
+
+/// Whether the row remains if the array `part` has another length.
+fn differs(row: &Row, part: Part, length: usize) -> bool {
+    let mut tests = row.tests.iter().filter(|(p, _)| *p == part);
+    !tests.any(|(_, p)| matches!(&p.kind, PatKind::Array { items, .. } if items.len() == length))
+}
+
+/// Number of rows of a pattern: one for each choice of its alternatives.
+pub(crate) fn alternatives(pattern: &Pat) -> usize {
+    let product = |items: &mut dyn Iterator<Item = &Pat>| {
+        items.fold(1_usize, |product, item| product.saturating_mul(alternatives(item)))
+    };
+    match &pattern.kind {
+        PatKind::Wildcard
+        | PatKind::Var(_)
+        | PatKind::Number(_)
+        | PatKind::Real(_)
+        | PatKind::Bool(_) => 1,
+        PatKind::Tuple(items) | PatKind::Con(_, _, items) | PatKind::Array { items, .. } => {
+            product(&mut items.iter())
+        }
+        PatKind::Record(fields) => product(&mut fields.iter().map(|(_, item)| item)),
+        PatKind::Or(items) => {
+            items.iter().fold(0_usize, |sum, item| sum.saturating_add(alternatives(item)))
+        }
+    }
+}
+
+/// The pattern without alternatives, once for each choice of them.
+fn expanded(pattern: &Pat) -> Vec<Cow<'_, Pat>> {
+    if alternatives(pattern) == 1 {
+        return vec![Cow::Borrowed(pattern)];
+    }
+    let all = |items: &[Pat]| -> Vec<Vec<Pat>> {
+        items.iter().fold(vec![Vec::new()], |rows, item| {
+            let choices = expanded(item);
+            let with =
+                |row: &Vec<Pat>, choice: &Pat| [&row[..], std::slice::from_ref(choice)].concat();
+            rows.iter().flat_map(|row| choices.iter().map(move |one| with(row, one))).collect()
+        })
+    };
+    let (ty, span) = (pattern.ty, pattern.span);
+    let of = |kind: PatKind| Cow::Owned(Pat { kind, ty, span });
+    match &pattern.kind {
+        PatKind::Or(items) => items.iter().flat_map(expanded).collect(),
+        PatKind::Tuple(items) => all(items).into_iter().map(PatKind::Tuple).map(of).collect(),
+        PatKind::Con(variant, tag, items) => {
+            let kinds = all(items).into_iter().map(|items| PatKind::Con(*variant, *tag, items));
+            kinds.map(of).collect()
+        }
+        PatKind::Array { items, known } => {
+            let kinds = all(items).into_iter().map(|items| PatKind::Array { items, known: *known });
+            kinds.map(of).collect()
+        }
+        PatKind::Record(fields) => {
+            let items: Vec<Pat> = fields.iter().map(|(_, item)| item.clone()).collect();
+            let names = || fields.iter().map(|(name, _)| name.clone());
+            let kinds =
+                all(&items).into_iter().map(|items| PatKind::Record(names().zip(items).collect()));
+            kinds.map(of).collect()
+        }
+        PatKind::Wildcard
+        | PatKind::Var(_)
+        | PatKind::Number(_)
+        | PatKind::Real(_)
+        | PatKind::Bool(_) => vec![Cow::Borrowed(pattern)],
+    }
+}
+
 /// Number of patterns in a pattern, itself included.
 fn size(pattern: &Pat) -> usize {
     let inner: usize = match &pattern.kind {
@@ -500,7 +659,10 @@ fn size(pattern: &Pat) -> usize {
         | PatKind::Number(_)
         | PatKind::Real(_)
         | PatKind::Bool(_) => 0,
-        PatKind::Tuple(items) | PatKind::Con(_, _, items) => items.iter().map(size).sum(),
+        PatKind::Tuple(items)
+        | PatKind::Con(_, _, items)
+        | PatKind::Array { items, .. }
+        | PatKind::Or(items) => items.iter().map(size).sum(),
         PatKind::Record(fields) => fields.iter().map(|(_, item)| size(item)).sum(),
     };
     inner + 1
@@ -515,7 +677,9 @@ fn literal(pattern: &Pat) -> Option<Literal> {
         | PatKind::Bool(_)
         | PatKind::Tuple(_)
         | PatKind::Record(_)
-        | PatKind::Con(..) => None,
+        | PatKind::Con(..)
+        | PatKind::Array { .. }
+        | PatKind::Or(_) => None,
     }
 }
 

@@ -71,8 +71,10 @@ pub(crate) enum ExpKind {
     /// `let`s, one after the other.
     Block(Vec<Stmt>, Box<Exp>),
     If(Box<Exp>, Box<Exp>, Box<Exp>),
-    Match(Box<Exp>, Rc<Tree>, Vec<Exp>),
+    Match(Box<Exp>, Rc<Tree>, Vec<Case>),
     For(Clause, Box<Exp>),
+    /// The bodies at the places for which the condition holds, in one dimension.
+    Filtered(Vec<Clause>, Box<Exp>, Box<Exp>),
     Array(Vec<Exp>),
     Index(Box<Exp>, Vec<Exp>),
     Slice(Box<Exp>, Option<Box<Exp>>, Option<Box<Exp>>),
@@ -82,6 +84,8 @@ pub(crate) enum ExpKind {
         state: Pat,
         init: Box<Exp>,
         driver: Driver,
+        /// The state stays as it is where this does not hold.
+        filter: Option<Box<Exp>>,
         body: Box<Exp>,
     },
     /// The initial value of each accumulator, and the body.
@@ -96,6 +100,13 @@ pub(crate) enum ExpKind {
     MissingSize(usize),
     /// Placeholder for an expression with a reported problem.
     Error,
+}
+
+/// A case of a match: its condition, if it has one, and its result.
+#[derive(Clone, Debug)]
+pub(crate) struct Case {
+    pub guard: Option<Exp>,
+    pub body: Exp,
 }
 
 /// A comparison. `swap`: with its operands exchanged.
@@ -190,7 +201,8 @@ pub(crate) enum SizeFact {
 /// A clause of a `for`.
 #[derive(Clone, Debug)]
 pub(crate) enum Clause {
-    Range(LocalId, Box<Exp>),
+    /// From a start, or 0, up to a bound.
+    Range(LocalId, Option<Box<Exp>>, Box<Exp>),
     In(Pat, Box<Exp>),
 }
 
@@ -222,6 +234,13 @@ pub(crate) enum PatKind {
     /// Some of the fields.
     Record(Vec<(Rc<str>, Pat)>),
     Con(VariantId, usize, Vec<Pat>),
+    /// All elements of an array. `known`: whether its type says that it has this length.
+    Array {
+        items: Vec<Pat>,
+        known: bool,
+    },
+    /// At least two alternatives, which bind the same variables.
+    Or(Vec<Pat>),
 }
 
 /// Information about a local variable.

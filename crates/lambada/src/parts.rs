@@ -7,7 +7,7 @@ use std::rc::Rc;
 use lambada_core::{Program, Size, SizedTy, Ty, TypeId, sized};
 use lambada_prim::ScalarTy;
 use lambada_source::FileId;
-use lambada_surface::ast::{Arm, Clause, Expr, ExprKind, Pattern, PatternKind};
+use lambada_surface::ast::{Clause, Expr, ExprKind, Pattern, PatternKind};
 use lambada_surface::build;
 use lambada_surface::visit::children_mut;
 
@@ -136,9 +136,11 @@ impl<'a> Parts<'a> {
         let tags: Vec<(Rc<str>, usize)> =
             constructors.iter().map(|(name, args)| (name.clone(), args.len())).collect();
         let tag = move |e| {
-            let arm = |(tag, (name, arity)): (usize, &(Rc<str>, usize))| Arm {
-                pattern: constructor(name, (0..*arity).map(|_| "_".into())),
-                body: build::int(tag as i64),
+            let arm = |(tag, (name, arity)): (usize, &(Rc<str>, usize))| {
+                build::arm(
+                    constructor(name, (0..*arity).map(|_| "_".into())),
+                    build::int(tag as i64),
+                )
             };
             build::match_(e, tags.iter().enumerate().map(arm).collect())
         };
@@ -154,10 +156,9 @@ impl<'a> Parts<'a> {
                         let bound: Rc<str> = format!("c{depth}").into();
                         let bind = |j| if j == k { bound.clone() } else { "_".into() };
                         let pattern = constructor(&name, (0..arity).map(bind));
-                        let mut arms =
-                            vec![Arm { pattern, body: inner(build::var(bound.clone())) }];
+                        let mut arms = vec![build::arm(pattern, inner(build::var(bound.clone())))];
                         if several {
-                            arms.push(Arm { pattern: build::binds("_"), body: absent() });
+                            arms.push(build::arm(build::binds("_"), absent()));
                         }
                         build::match_(e, arms)
                     };

@@ -28,7 +28,7 @@ pub(crate) fn if_(cond: Expr, yes: Expr, no: Expr) -> Expr {
                 inner.iter().filter(|arm| head(&arm.pattern) != Some(&constructors[is].0.text));
             others.cloned().collect()
         }
-        _ => vec![Arm { pattern: build::binds("_"), body: no }],
+        _ => vec![build::arm(build::binds("_"), no)],
     };
     for mut other in rest {
         match (left(&arms)[..].first(), left(&arms).len()) {
@@ -98,7 +98,7 @@ fn is_of(arms: &[Arm], constructors: &[(Name, usize)]) -> bool {
 fn arm(of: &Expr, (name, arity): &(Name, usize), body: Expr) -> Arm {
     let mut fields = vec![build::binds("_"); *arity];
     let body = with_fields(of, name, &mut fields, body);
-    Arm { pattern: build::pattern(PatternKind::Con(name.clone(), fields)), body }
+    build::arm(build::pattern(PatternKind::Con(name.clone(), fields)), body)
 }
 
 /// The body of an arm, in which the pattern binds the fields that the body reads.
@@ -110,7 +110,7 @@ fn with_fields(of: &Expr, name: &Name, fields: &mut [Pattern], mut body: Expr) -
 fn read(e: &mut Expr, of: &Expr, name: &Name, fields: &mut [Pattern]) {
     if let ExprKind::Match(subject, arms) = &e.kind
         && **subject == *of
-        && let [Arm { pattern: Pattern { kind: PatternKind::Con(own, read), .. }, body }, ..] =
+        && let [Arm { pattern: Pattern { kind: PatternKind::Con(own, read), .. }, body, .. }, ..] =
             &arms[..]
         && own.text == name.text
         && let Some(value) = root(body)

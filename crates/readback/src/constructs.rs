@@ -445,7 +445,7 @@ impl Printer<'_> {
                     }
                 };
                 (
-                    ast::LoopKind::For(Box::new(clause), policy),
+                    ast::LoopKind::For(Box::new(clause), None, policy),
                     self.block(body, &body.results, true),
                 )
             }

@@ -31,7 +31,7 @@ impl Reading {
         let ExprKind::Match(subject, arms) = &value.kind else { return None };
         let (first, other) = match &arms[..] {
             [first] => (first, None),
-            [first, Arm { pattern, body }] if pattern.kind == PatternKind::Wildcard => {
+            [first, Arm { pattern, body, .. }] if pattern.kind == PatternKind::Wildcard => {
                 (first, Some(body.clone()))
             }
             _ => return None,
@@ -73,10 +73,10 @@ impl Reading {
         let read = names.iter().map(|name| build::var(name.clone())).collect();
         let zeros: Vec<Option<Expr>> = self.read.into_iter().map(|(_, zero)| zero).collect();
         let pattern = build::pattern(PatternKind::Con(self.constructor, fields));
-        let mut arms = vec![Arm { pattern, body: build::tuple(read) }];
+        let mut arms = vec![build::arm(pattern, build::tuple(read))];
         if let Some(zeros) = zeros.into_iter().collect::<Option<Vec<Expr>>>() {
             let pattern = build::pattern(PatternKind::Wildcard);
-            arms.push(Arm { pattern, body: build::tuple(zeros) });
+            arms.push(build::arm(pattern, build::tuple(zeros)));
         }
         build::match_(self.subject, arms)
     }

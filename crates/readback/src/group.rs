@@ -11,7 +11,7 @@
 use std::collections::HashMap;
 use std::rc::Rc;
 
-use lambada_surface::ast::{Arm, BinaryOp, Clause, Expr, ExprKind, Pattern, PatternKind, TypeExpr};
+use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Pattern, PatternKind, TypeExpr};
 use lambada_surface::build;
 
 use crate::choices;
@@ -358,9 +358,11 @@ fn along(e: Expr, steps: &[Step], zero: &Expr, fresh: Fresh) -> Expr {
         Step::Component(k) => along(build::component(e, *k), rest, zero, fresh),
         Step::Field(label) => along(build::field(e, label), rest, zero, fresh),
         Step::Tag(constructors) => {
-            let arm = |(k, (name, parts)): (usize, &(Rc<str>, Vec<Group>))| Arm {
-                pattern: constructor(name, vec![build::binds("_"); parts.len()]),
-                body: build::annotated(build::int(k as i64), build::named_ty("int")),
+            let arm = |(k, (name, parts)): (usize, &(Rc<str>, Vec<Group>))| {
+                build::arm(
+                    constructor(name, vec![build::binds("_"); parts.len()]),
+                    build::annotated(build::int(k as i64), build::named_ty("int")),
+                )
             };
             build::match_(e, constructors.iter().enumerate().map(arm).collect())
         }
@@ -370,9 +372,9 @@ fn along(e: Expr, steps: &[Step], zero: &Expr, fresh: Fresh) -> Expr {
             let mut patterns = vec![build::binds("_"); parts.len()];
             patterns[*k] = build::binds(argument.clone());
             let body = along(build::var(argument), rest, zero, fresh);
-            let mut arms = vec![Arm { pattern: constructor(name, patterns), body }];
+            let mut arms = vec![build::arm(constructor(name, patterns), body)];
             if constructors.len() > 1 {
-                arms.push(Arm { pattern: build::binds("_"), body: zero.clone() });
+                arms.push(build::arm(build::binds("_"), zero.clone()));
             }
             build::match_(e, arms)
         }

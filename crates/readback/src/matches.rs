@@ -81,7 +81,7 @@ impl Printer<'_> {
             self.inline = inline;
         }
         let pattern = build::pattern(PatternKind::Wildcard);
-        vec![Arm { pattern, body: write(self, block) }]
+        vec![build::arm(pattern, write(self, block))]
     }
 
     /// The name of a field in a pattern. If the field is a size, the name is given to its array.
@@ -129,7 +129,7 @@ impl Printer<'_> {
             body = build::let_(build::binds(name), value, body);
         }
         self.handles.fields.retain(|(node, _, _), _| *node != of);
-        Arm { pattern: self.table.binding(id, tag, &names), body }
+        build::arm(self.table.binding(id, tag, &names), body)
     }
 }
 

@@ -10,7 +10,7 @@ use lambada_anf::{
 };
 use lambada_prim::{Prim, Scalar, ScalarTy};
 use lambada_source::Span;
-use lambada_surface::ast::{Arm, Expr, ExprKind, Pattern, PatternKind, TypeBody, TypeDef};
+use lambada_surface::ast::{Expr, ExprKind, Pattern, PatternKind, TypeBody, TypeDef};
 use lambada_surface::ast::{TypeExpr, TypeKind};
 use lambada_surface::build;
 
@@ -322,9 +322,11 @@ impl NameTable {
 
     /// `match h | C0 -> 0 | C1 _ -> 1`
     pub(crate) fn tag(&self, id: NodeId, of: Expr) -> Expr {
-        let arm = |tag: i64| Arm {
-            pattern: self.binding(id, tag, &HashMap::new()),
-            body: build::annotated(build::int(tag), build::named_ty("int")),
+        let arm = |tag: i64| {
+            build::arm(
+                self.binding(id, tag, &HashMap::new()),
+                build::annotated(build::int(tag), build::named_ty("int")),
+            )
         };
         build::match_(of, self.tags(id).into_iter().map(arm).collect())
     }
@@ -344,9 +346,9 @@ impl NameTable {
         }
         let (bound, body) = self.reading(id, tag, field, name.clone(), fresh);
         let names = HashMap::from([(bound, name)]);
-        let mut arms = vec![Arm { pattern: self.binding(id, tag.into(), &names), body }];
+        let mut arms = vec![build::arm(self.binding(id, tag.into(), &names), body)];
         if self.tags(id).len() > 1 {
-            arms.push(Arm { pattern: build::pattern(PatternKind::Wildcard), body: zero });
+            arms.push(build::arm(build::pattern(PatternKind::Wildcard), zero));
         }
         build::match_(of, arms)
     }

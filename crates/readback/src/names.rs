@@ -320,6 +320,12 @@ impl Scopes {
                 self.expr(bound);
                 self.bind(&name.text, BinderKind::Index);
             }
+            Clause::Between(from, name, to) => {
+                self.expr(from);
+                self.expr(to);
+                self.bind(&name.text, BinderKind::Index);
+            }
+            Clause::If(condition) => self.expr(condition),
             Clause::In(pattern, array) => {
                 self.expr(array);
                 self.pattern(pattern, BinderKind::State);
@@ -364,9 +370,10 @@ impl Scopes {
                 }
                 ExprKind::Loop(state, init, kind, body) => {
                     self.expr(init);
-                    if let LoopKind::For(clause, policy) = kind {
+                    if let LoopKind::For(clause, filter, policy) = kind {
                         self.groups += 1;
                         self.clause(clause);
+                        filter.iter().for_each(|filter| self.expr(filter));
                         if let Some(Checkpoint::States(states)) = policy {
                             self.expr(states);
                         }
@@ -393,10 +400,11 @@ impl Scopes {
                 }
                 ExprKind::Match(subject, arms) => {
                     self.expr(subject);
-                    for Arm { pattern, body } in arms {
+                    for Arm { pattern, guard, body } in arms {
                         let mark = self.open.len();
                         self.groups += 1;
                         self.pattern(pattern, BinderKind::State);
+                        guard.iter().for_each(|guard| self.expr(guard));
                         self.expr(body);
                         self.close(mark);
                     }

@@ -137,7 +137,9 @@ pub(crate) fn width(e: &Expr, room: usize) -> Option<usize> {
         ExprKind::For(clauses, _) => {
             let one = |clause: &Clause| match clause {
                 Clause::Range(name, _) => names::length(&name.text) + 5,
+                Clause::Between(_, name, _) => names::length(&name.text) + 9,
                 Clause::In(..) => 8,
+                Clause::If(_) => 4,
             };
             8 + clauses.iter().map(one).sum::<usize>()
         }

@@ -229,9 +229,9 @@ pub enum ExprKind {
     LetFunctions(Vec<Def>, Box<Expr>),
     /// `if c then a else b`
     If(Box<Expr>, Box<Expr>, Box<Expr>),
-    /// `match e | P -> e …`
+    /// `match e | P -> e | P if c -> e …`
     Match(Box<Expr>, Vec<Arm>),
-    /// `for i < n, x in xs => e`
+    /// `for i < n, x in xs => e`, `for x in xs if c => e`
     For(Vec<Clause>, Box<Expr>),
     /// `[a, b, c]`
     Array(Vec<Expr>),
@@ -263,29 +263,36 @@ pub enum ExprKind {
     Error,
 }
 
-/// `P -> e`
+/// `P -> e`, `P if c -> e`
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arm {
     /// The pattern.
     pub pattern: Pattern,
+    /// The condition after the pattern.
+    pub guard: Option<Expr>,
     /// The result.
     pub body: Expr,
 }
 
-/// `i < n` or `p in xs`, one dimension of a `for`.
+/// A part of a `for`: a dimension, or the filter after the last one.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Clause {
     /// `i < n`
     Range(Name, Expr),
+    /// `a <= i < b`
+    Between(Expr, Name, Expr),
     /// `p in xs`
     In(Pattern, Expr),
+    /// `if c`, only after all dimensions: the array then has the elements for which `c` holds.
+    If(Expr),
 }
 
 /// The iteration of a `loop`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoopKind {
-    /// `for i < n` or `for x in xs`, with an optional `checkpoint`
-    For(Box<Clause>, Option<Checkpoint>),
+    /// `for i < n` or `for x in xs`, with an optional filter `if c` and an optional `checkpoint`.
+    /// Where the filter does not hold the state stays as it is.
+    For(Box<Clause>, Option<Box<Expr>>, Option<Checkpoint>),
     /// `while c`
     While(Box<Expr>),
 }
@@ -329,6 +336,10 @@ pub enum PatternKind {
     Record(Vec<(Name, Pattern)>),
     /// `Circle r`
     Con(Name, Vec<Pattern>),
+    /// `[p, q]`: an array of this length
+    Array(Vec<Pattern>),
+    /// `p | q`, at least two
+    Or(Vec<Pattern>),
     /// `(p : t)`
     Annotated(Box<Pattern>, TypeExpr),
     /// A place without a pattern; the parser has reported it.

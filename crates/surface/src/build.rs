@@ -87,6 +87,11 @@ pub fn match_(subject: Expr, arms: Vec<Arm>) -> Expr {
     expr(ExprKind::Match(Box::new(subject), arms))
 }
 
+/// `p -> e`, a case without a condition
+pub fn arm(pattern: Pattern, body: Expr) -> Arm {
+    Arm { pattern, guard: None, body }
+}
+
 /// `let p = e in e`
 pub fn let_(pattern: Pattern, value: Expr, body: Expr) -> Expr {
     let param = Param { pattern, ty: None };

@@ -4,6 +4,7 @@
 
 pub mod ast;
 pub mod build;
+mod capitals;
 mod format;
 pub mod lexer;
 mod messages;
@@ -15,6 +16,7 @@ mod spans;
 pub mod token;
 pub mod visit;
 
+pub use capitals::resolve;
 pub use format::format;
 pub use names::{
     FreeNames, all_names, defined, free_names, free_variables, looks_like_negative_argument,

@@ -20,8 +20,12 @@ impl Pattern {
     fn collect_names(&self, names: &mut Vec<Name>) {
         match &self.kind {
             PatternKind::Var(text) => names.push(Name { text: text.clone(), span: self.span }),
-            PatternKind::Tuple(parts) | PatternKind::Con(_, parts) => {
+            PatternKind::Tuple(parts) | PatternKind::Con(_, parts) | PatternKind::Array(parts) => {
                 parts.iter().for_each(|part| part.collect_names(names))
+            }
+            // All alternatives bind the same names.
+            PatternKind::Or(parts) => {
+                parts.iter().take(1).for_each(|part| part.collect_names(names))
             }
             PatternKind::Record(fields) => {
                 fields.iter().for_each(|(_, part)| part.collect_names(names))

@@ -93,6 +93,12 @@ impl Walk<'_> {
                 self.expr(bound);
                 self.scopes.bind(name, Binder::Index);
             }
+            Clause::Between(from, name, to) => {
+                self.expr(from);
+                self.expr(to);
+                self.scopes.bind(name, Binder::Index);
+            }
+            Clause::If(condition) => self.expr(condition),
             Clause::In(pattern, array) => {
                 self.expr(array);
                 self.bind(pattern, Binder::Element);
@@ -110,11 +116,12 @@ impl Walk<'_> {
         self.expr(init);
         self.bind_param(param, Binder::State);
         match kind {
-            LoopKind::For(clause, checkpoint) => {
+            LoopKind::For(clause, filter, checkpoint) => {
                 if let Some(Checkpoint::States(states)) = checkpoint {
                     self.expr(states);
                 }
                 self.bind_clause(clause);
+                filter.iter().for_each(|filter| self.expr(filter));
             }
             LoopKind::While(condition) => self.expr(condition),
         }
@@ -131,6 +138,7 @@ impl Walk<'_> {
             for arm in arms {
                 self.scope(|walk| {
                     walk.bind(&arm.pattern, Binder::Arm);
+                    arm.guard.iter().for_each(|guard| walk.expr(guard));
                     walk.expr(&arm.body);
                 });
             }

@@ -62,7 +62,9 @@ fn erase_param(param: &mut Param) {
 fn erase_pattern(pattern: &mut Pattern) {
     pattern.span = Span::default();
     match &mut pattern.kind {
-        PatternKind::Tuple(parts) => parts.iter_mut().for_each(erase_pattern),
+        PatternKind::Tuple(parts) | PatternKind::Array(parts) | PatternKind::Or(parts) => {
+            parts.iter_mut().for_each(erase_pattern)
+        }
         PatternKind::Con(name, parts) => {
             name.span = Span::default();
             parts.iter_mut().for_each(erase_pattern);
@@ -115,7 +117,8 @@ fn erase_type(ty: &mut TypeExpr) {
 
 fn erase_clause(clause: &mut Clause) {
     match clause {
-        Clause::Range(name, _) => name.span = Span::default(),
+        Clause::Range(name, _) | Clause::Between(_, name, _) => name.span = Span::default(),
+        Clause::If(_) => {}
         Clause::In(pattern, _) => erase_pattern(pattern),
     }
 }
@@ -139,7 +142,7 @@ fn erase_expr(expr: &mut Expr) {
         ExprKind::Let(param, ..) | ExprKind::Loop(param, _, LoopKind::While(_), _) => {
             erase_param(param)
         }
-        ExprKind::Loop(param, _, LoopKind::For(clause, _), _) => {
+        ExprKind::Loop(param, _, LoopKind::For(clause, ..), _) => {
             erase_param(param);
             erase_clause(clause);
         }

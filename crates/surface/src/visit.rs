@@ -71,7 +71,11 @@ pub fn walk_param<V: Visit + ?Sized>(visit: &mut V, param: &Param) {
 /// Visits the parts of a clause of a `for`.
 pub fn walk_clause<V: Visit + ?Sized>(visit: &mut V, clause: &Clause) {
     match clause {
-        Clause::Range(_, bound) => visit.expr(bound),
+        Clause::Range(_, e) | Clause::If(e) => visit.expr(e),
+        Clause::Between(from, _, to) => {
+            visit.expr(from);
+            visit.expr(to);
+        }
         Clause::In(pattern, array) => {
             visit.pattern(pattern);
             visit.expr(array);
@@ -94,8 +98,9 @@ pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
         }
         ExprKind::Match(subject, arms) => {
             visit.expr(subject);
-            return arms.iter().for_each(|Arm { pattern, body }| {
+            return arms.iter().for_each(|Arm { pattern, guard, body }| {
                 visit.pattern(pattern);
+                guard.iter().for_each(|guard| visit.expr(guard));
                 visit.expr(body);
             });
         }
@@ -133,7 +138,7 @@ pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
         | ExprKind::Broken(_)
         | ExprKind::Error => {}
     }
-    if let ExprKind::Loop(_, _, LoopKind::For(clause, _), _) = &expr.kind
+    if let ExprKind::Loop(_, _, LoopKind::For(clause, ..), _) = &expr.kind
         && let Clause::In(pattern, _) = &**clause
     {
         visit.pattern(pattern);
@@ -144,9 +149,10 @@ pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
 /// Visits the parts of a pattern.
 pub fn walk_pattern<V: Visit + ?Sized>(visit: &mut V, pattern: &Pattern) {
     match &pattern.kind {
-        PatternKind::Tuple(parts) | PatternKind::Con(_, parts) => {
-            parts.iter().for_each(|part| visit.pattern(part))
-        }
+        PatternKind::Tuple(parts)
+        | PatternKind::Con(_, parts)
+        | PatternKind::Array(parts)
+        | PatternKind::Or(parts) => parts.iter().for_each(|part| visit.pattern(part)),
         PatternKind::Record(fields) => fields.iter().for_each(|(_, part)| visit.pattern(part)),
         PatternKind::Annotated(inner, ty) => {
             visit.pattern(inner);
@@ -228,12 +234,19 @@ macro_rules! children {
                 }
                 ExprKind::Match(subject, arms) => {
                     f(subject);
-                    arms.into_iter().for_each(|arm| f(&$($mutable)? arm.body));
+                    for arm in arms {
+                        (&$($mutable)? arm.guard).into_iter().for_each(|guard| f(guard));
+                        f(&$($mutable)? arm.body);
+                    }
                 }
                 ExprKind::For(clauses, body) => {
                     for clause in clauses {
                         match clause {
-                            Clause::Range(_, e) | Clause::In(_, e) => f(e),
+                            Clause::Range(_, e) | Clause::In(_, e) | Clause::If(e) => f(e),
+                            Clause::Between(from, _, to) => {
+                                f(from);
+                                f(to);
+                            }
                         }
                     }
                     f(body);
@@ -260,10 +273,15 @@ macro_rules! children {
                     f(init);
                     match kind {
                         LoopKind::While(condition) => f(condition),
-                        LoopKind::For(clause, checkpoint) => {
+                        LoopKind::For(clause, filter, checkpoint) => {
                             match &$($mutable)? **clause {
-                                Clause::Range(_, e) | Clause::In(_, e) => f(e),
+                                Clause::Range(_, e) | Clause::In(_, e) | Clause::If(e) => f(e),
+                                Clause::Between(from, _, to) => {
+                                    f(from);
+                                    f(to);
+                                }
                             }
+                            filter.into_iter().for_each(|e| f(e));
                             if let Some(Checkpoint::States(states)) = checkpoint {
                                 f(states);
                             }

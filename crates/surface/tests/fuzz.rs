@@ -114,6 +114,12 @@ const WORDS: &[&str] = &[
     "elif ",
     "where ",
     "fun ",
+    "when ",
+    "^",
+    "\n  let x = ",
+    "\n  x",
+    "(x)",
+    "[x]",
 ];
 
 proptest! {

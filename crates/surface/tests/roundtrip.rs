@@ -230,7 +230,8 @@ fn commented(text: &str, seed: u64) -> String {
         if k == 0 || token.touches || token.column == 0 || end_of(start, &tokens.comments) {
             continue;
         }
-        let indent = " ".repeat(token.column.clamp(1, 20) as usize);
+        // A line in the column of a `let` would be its body, so each line has its own column.
+        let indent = " ".repeat(97 + k % 1009);
         match choice {
             0 => out.push_str(&format!("\n{indent}-- own {k}\n{indent}")),
             1 => out.push_str(&format!(" -- end {k}\n{indent}")),
@@ -268,4 +269,68 @@ fn repository() {
             name.into_iter().flatten().fold(0, |seed, byte| (seed * 31 + u64::from(byte)) % 1_000);
         check_format(&commented(&text, seed));
     }
+}
+
+#[test]
+fn bodies_without_in() {
+    let expect = "def f x =\n  let y = g x\n  in h y";
+    check_authored("def f x =\n  let y = g x\n  h y", expect);
+    check_authored("def f x = let y = x\n          -y", "def f x =\n  let y = x\n  in -y");
+    check_authored(
+        "def f x =\n  let a = x\n  let g y =\n    let z = y\n    if z then a\n    else z\n  g x",
+        "def f x =\n  let a = x\n  let g y =\n    let z = y\n    in if z then a\n       else z\n  in g x",
+    );
+    check_authored(
+        "def f x =\n  let rec g y = h y\n  and h y = g y\n  -- why\n  [g x]",
+        "def f x =\n  let rec g y = h y\n  and h y = g y\n  -- why\n  in [g x]",
+    );
+    // In brackets, and right of the `let`, an application continues.
+    check_authored("def f x =\n  let y = (g\n  x)\n  y", "def f x =\n  let y = (g x)\n  in y");
+    check_authored("def f x =\n  let y = g\n   x\n  y", "def f x =\n  let y = g x\n  in y");
+    check_authored(
+        "def f n =\n  accumulate h = n\n  h += 1",
+        "def f n =\n  accumulate h = n in\n    h += 1",
+    );
+}
+
+#[test]
+fn spellings_of_other_languages() {
+    check_authored("def f x = x ^ 2", "def f x = x ** 2");
+    check_authored("def f = fun x (y, z) -> x", "def f = \\x (y, z) -> x");
+    check_authored(
+        "def f x = match x with | 0 -> 1 | n when n > 0 -> 2 | _ -> 3",
+        "def f x =\n  match x\n  | 0 -> 1\n  | n if n > 0 -> 2\n  | _ -> 3",
+    );
+    check_authored(
+        "def f x = match x with [] -> 1 | [a] | [a, _] -> a",
+        "def f x =\n  match x\n  | [] -> 1\n  | [a] | [a, _] -> a",
+    );
+    check_authored(
+        "def f xs = [g x for x in xs if x > 0]",
+        "def f xs = for x in xs if x > 0 => g x",
+    );
+    check_authored(
+        "def f n = [i * j for i in 0..n for j in 1:n]",
+        "def f n = for i < n, 1 <= j < n => i * j",
+    );
+    check_authored(
+        "def f n = loop s = 0 for i in a..n if i > 2 do s",
+        "def f n = loop s = 0 for a <= i < n if i > 2 do s",
+    );
+    check_authored("def f = ([1, 2,], (x, y,), {x, y,})", "def f = ([1, 2], (x, y), {x, y})");
+    check("def f g x = g(x)[0] + g(x).y", "def f g x = (g x)[0] + (g x).y");
+    check("def f g x = g (x)[0]", "def f g x = g x[0]");
+    check("def f = \\[a, b] -> a", "def f = \\[a, b] -> a");
+    check("def f ([a]) [b, c] = a", "def f ([a]) [b, c] = a");
+}
+
+#[test]
+fn capital_names() {
+    let text = "type t = A | B real\n\ndef F [N] (X : [N]real) Y =\n  let G X = X\n  let A = Y\n  in C (G N)";
+    let module = tree(text);
+    assert_eq!(print_module(&module), format!("{text}\n"));
+    let shown = format!("{module:?}");
+    // `A` is a constructor of the file, and nothing binds `C`.
+    assert!(shown.contains("Var(\"N\")") && shown.contains("Var(\"G\")"), "{shown}");
+    assert!(shown.contains("Con(\"C\")") && shown.contains("Con(Name { text: \"A\""), "{shown}");
 }

@@ -68,7 +68,13 @@ impl Infer<'_> {
             head = f;
         }
         args.reverse();
-        if let ExprKind::Con(name) = &head.kind {
+        let name = match &head.kind {
+            ExprKind::Var(name) | ExprKind::Con(name) => Some(name),
+            _ => None,
+        };
+        if let Some(name) = name
+            && self.means_constructor(&head.kind)
+        {
             return self.construct(name, &args, head.span, expr.span);
         }
         if let ExprKind::Field(record, name) = &head.kind
@@ -79,7 +85,7 @@ impl Infer<'_> {
         {
             return self.construct(&constructor, &args, head.span, expr.span);
         }
-        if let ExprKind::Var(name) = &head.kind
+        if let Some(name) = name
             && self.is_open_recursion(name)
         {
             let args = args.iter().map(|arg| Arg::Done(self.infer(arg))).collect();
@@ -92,7 +98,7 @@ impl Infer<'_> {
             let exp = self.inspection(name.clone(), expr.span);
             return self.apply(exp, Vec::new(), args, expr.span, "inspect_as");
         }
-        if let ExprKind::Var(name) = &head.kind {
+        if let Some(name) = name {
             let (mut exp, bound) = self.variable(name, head.span, expr.span);
             if matches!(exp.kind, ExpKind::Builtin(Builtin::Inspect)) {
                 exp.kind = ExpKind::Inspect(first.map_or_else(|| "".into(), label));
@@ -108,6 +114,16 @@ impl Infer<'_> {
         }
         let exp = self.infer(head);
         self.apply(exp, Vec::new(), args, expr.span, NAMELESS)
+    }
+
+    /// Whether a capital name is a constructor here: the parser knows only those of the same file.
+    fn means_constructor(&self, head: &ExprKind) -> bool {
+        let value = |name: &str| self.env.get(name).is_some() || self.global_named(name).is_some();
+        match head {
+            ExprKind::Con(name) => self.constructor_named(name).is_some() || !value(name),
+            ExprKind::Var(name) => self.is_constructor(name) && !value(name),
+            _ => false,
+        }
     }
 
     /// A name. Failures inside a definition of the prelude blame `blame`.

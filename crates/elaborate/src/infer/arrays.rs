@@ -8,7 +8,7 @@ use crate::messages::{self, Why};
 use crate::solve::show::Namer;
 use crate::solve::size::Poly;
 use crate::solve::ty::{Node, Ty};
-use crate::typed::{Clause, Driver, Exp, ExpKind};
+use crate::typed::{Clause, Driver, Exp, ExpKind, LocalId};
 
 use super::sizes::brief;
 use super::{Infer, LocalMeaning};
@@ -22,7 +22,33 @@ impl Infer<'_> {
         span: Span,
     ) -> Exp {
         self.report_bound_again(clauses);
-        self.nested(clauses, body, span)
+        match clauses.split_last() {
+            Some((ast::Clause::If(condition), dimensions)) => {
+                self.filtered(dimensions, condition, body, span)
+            }
+            Some(_) | None => self.nested(clauses, body, span),
+        }
+    }
+
+    /// `for x in xs if c => e`, of unknown size.
+    fn filtered(
+        &mut self,
+        clauses: &[ast::Clause],
+        condition: &Expr,
+        body: &Expr,
+        span: Span,
+    ) -> Exp {
+        let scope = self.env.mark();
+        let typed: Vec<Clause> = clauses.iter().map(|clause| self.clause(clause, true).0).collect();
+        let bool = self.solver.bool();
+        let condition = self.check(condition, bool, &Why::Condition);
+        let body = self.infer(body);
+        clauses.iter().for_each(|_| self.close_and_forget());
+        self.env.restore(scope);
+        let size = self.opaque();
+        let ty = self.solver.array(size, body.ty);
+        let kind = ExpKind::Filtered(typed, Box::new(condition), Box::new(body));
+        Exp { kind, ty, span }
     }
 
     /// Reports variables that two clauses bind, unless the name begins with `_`. Duplicates within
@@ -31,7 +57,10 @@ impl Infer<'_> {
         let mut bound: Vec<Name> = Vec::new();
         for clause in clauses {
             let names = match clause {
-                ast::Clause::Range(name, _) => vec![name.clone()],
+                ast::Clause::Range(name, _) | ast::Clause::Between(_, name, _) => {
+                    vec![name.clone()]
+                }
+                ast::Clause::If(_) => Vec::new(),
                 ast::Clause::In(pattern, _) => pattern.names(),
             };
             for name in names.iter().filter(|name| !name.text.starts_with('_')) {
@@ -63,11 +92,21 @@ impl Infer<'_> {
                 let int = self.solver.int();
                 let bound = self.check(bound, int, &Why::Bound);
                 let size = self.extent(&bound);
-                self.open(fresh_region);
-                let local = self.local(&name.text, int);
-                self.env.bind(&name.text, LocalMeaning::Local(local));
-                (Clause::Range(local, Box::new(bound)), size)
+                let local = self.index_local(name, fresh_region);
+                (Clause::Range(local, None, Box::new(bound)), size)
             }
+            ast::Clause::Between(from, name, to) => {
+                let int = self.solver.int();
+                let from = self.check(from, int, &Why::Bound);
+                let to = self.check(to, int, &Why::Bound);
+                let size = match (self.size_of(&from), self.size_of(&to)) {
+                    (Some(from), Some(to)) => to.plus(&from, -1),
+                    _ => self.opaque(),
+                };
+                let local = self.index_local(name, fresh_region);
+                (Clause::Range(local, Some(Box::new(from)), Box::new(to)), size)
+            }
+            ast::Clause::If(_) => unreachable!("the parser reads a filter after all dimensions"),
             ast::Clause::In(pattern, array) => {
                 let array = self.infer(array);
                 let (size, elem) = self.array_parts(&array, &Why::Array);
@@ -78,6 +117,14 @@ impl Infer<'_> {
                 (Clause::In(pat, Box::new(array)), size)
             }
         }
+    }
+
+    fn index_local(&mut self, name: &Name, fresh_region: bool) -> LocalId {
+        self.open(fresh_region);
+        let int = self.solver.int();
+        let local = self.local(&name.text, int);
+        self.env.bind(&name.text, LocalMeaning::Local(local));
+        local
     }
 
     fn open(&mut self, fresh_region: bool) {
@@ -285,7 +332,7 @@ impl Infer<'_> {
         // A `for` clause is elaborated outside of the state's scope, the condition of a `while`
         // inside.
         let counted = match kind {
-            LoopKind::For(clause, checkpoint) => {
+            LoopKind::For(clause, _, checkpoint) => {
                 let checkpoint = self.checkpoint(checkpoint.as_ref());
                 Some((self.clause(clause, true).0, checkpoint))
             }
@@ -305,12 +352,25 @@ impl Infer<'_> {
             }
             (None, LoopKind::For(..)) => unreachable!("elaborated above"),
         };
+        let filter = match kind {
+            LoopKind::For(_, Some(filter), _) => {
+                let bool = self.solver.bool();
+                Some(Box::new(self.check(filter, bool, &Why::Condition)))
+            }
+            LoopKind::For(_, None, _) | LoopKind::While(_) => None,
+        };
         let body = self.check(body, init.ty, &Why::State(init.span));
         self.close_and_forget();
         self.env.restore(scope);
         let ty = init.ty;
         Exp {
-            kind: ExpKind::Loop { state, init: Box::new(init), driver, body: Box::new(body) },
+            kind: ExpKind::Loop {
+                state,
+                init: Box::new(init),
+                driver,
+                filter,
+                body: Box::new(body),
+            },
             ty,
             span,
         }

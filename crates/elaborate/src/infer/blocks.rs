@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_surface::ast::{Expr, ExprKind, Param, PatternKind};
+use lambada_surface::ast::{Def, Expr, ExprKind, Param, Pattern, PatternKind};
 
 use crate::messages::Why;
 use crate::solve::ty::Ty;
@@ -24,7 +24,10 @@ impl Infer<'_> {
                     at = rest;
                 }
                 ExprKind::LetFunctions(defs, rest) => {
-                    self.local_functions(defs, &mut stmts);
+                    match self.constructor_param(defs) {
+                        Some(param) => self.let_(&param, &defs[0].body, &mut stmts),
+                        None => self.local_functions(defs, &mut stmts),
+                    }
                     at = rest;
                 }
                 _ => break,
@@ -37,6 +40,25 @@ impl Infer<'_> {
         self.env.restore(scope);
         let ty = body.ty;
         Exp { kind: ExpKind::Block(stmts, Box::new(body)), ty, span: expr.span }
+    }
+
+    /// `let Point x y = e`, which the parser took for a function: the constructor of another file.
+    fn constructor_param(&self, defs: &[Def]) -> Option<Param> {
+        let [def] = defs else { return None };
+        let plain = !def.recursive && def.sizes.is_empty() && def.result.is_none();
+        if !plain || !self.is_constructor(&def.name.text) {
+            return None;
+        }
+        let part = |param: &Param| match &param.ty {
+            None => param.pattern.clone(),
+            Some(ty) => {
+                let inner = Box::new(param.pattern.clone());
+                Pattern { kind: PatternKind::Annotated(inner, ty.clone()), span: ty.span }
+            }
+        };
+        let parts = def.params.iter().map(part).collect();
+        let kind = PatternKind::Con(def.name.clone(), parts);
+        Some(Param { pattern: Pattern { kind, span: def.name.span }, ty: None })
     }
 
     fn let_(&mut self, param: &Param, value: &Expr, stmts: &mut Vec<Stmt>) {

@@ -40,7 +40,7 @@ impl Infer<'_> {
         span: Span,
     ) -> Exp {
         let Some((variant, tag)) = self.constructor_named(name) else {
-            self.report_unknown_constructor(name, head, args.is_empty());
+            self.report_unknown_constructor(name, head, true);
             args.iter().for_each(|arg| {
                 self.infer(arg);
             });
@@ -189,7 +189,7 @@ impl Infer<'_> {
             let index = self.local(&"_".into(), int);
             let bound = Exp { kind: ExpKind::Local(*size), ty: int, span };
             let body = Exp { kind: ExpKind::Tuple(Vec::new()), ty: unit, span };
-            let kind = ExpKind::For(Clause::Range(index, Box::new(bound)), Box::new(body));
+            let kind = ExpKind::For(Clause::Range(index, None, Box::new(bound)), Box::new(body));
             parts.push((label.clone(), Exp { kind, ty: *ty, span }));
         }
         let (label, ty) = types.last().expect("the value itself").clone();

@@ -13,7 +13,7 @@ use crate::messages::{self, Why, foreign};
 use crate::solve::constraint::Constraint;
 use crate::solve::size::Poly;
 use crate::solve::ty::{Node, Origin, Ty, UnknownKind};
-use crate::typed::{Exp, ExpKind};
+use crate::typed::{Case, Exp, ExpKind};
 
 use super::functions::Syntax;
 use super::{Infer, LocalMeaning};
@@ -276,7 +276,7 @@ impl Infer<'_> {
         let (inside, outside) = if wrong { (expected, None) } else { (inside, outside) };
         let e = match inside {
             Some((ty, why)) => self.check(e, ty, why),
-            None => self.other_branch(e, &t),
+            None => self.other_branch(e, &t, outside.is_some()),
         };
         let ty = inside.map_or_else(|| self.either(t.ty, e.ty), |(ty, _)| ty);
         let exp = Exp { kind: ExpKind::If(Box::new(c), Box::new(t), Box::new(e)), ty, span };
@@ -311,12 +311,14 @@ impl Infer<'_> {
     }
 
     /// A later branch, against the type of the first. An open size of the first is not solved by an
-    /// unknown size of the later one.
-    fn other_branch(&mut self, expr: &Expr, first: &Exp) -> Exp {
+    /// unknown size of the later one. `open_result`: the result may have any size, so that literals
+    /// of different lengths are no problem.
+    fn other_branch(&mut self, expr: &Expr, first: &Exp, open_result: bool) -> Exp {
         let mut open = Vec::new();
         let expected = self.solver.copy_with(first.ty, &HashMap::new(), &mut |solver, size| {
             let size = solver.sizes.resolve(size);
-            if !solver.sizes.is_open(&size) {
+            let free = open_result && size.as_constant().is_some();
+            if !solver.sizes.is_open(&size) && !free {
                 return size;
             }
             let own = solver.fresh_size();
@@ -328,7 +330,7 @@ impl Infer<'_> {
         let exp = self.check(expr, expected, &why);
         for (size, own) in open {
             let own = self.solver.sizes.resolve(&own);
-            if !self.solver.sizes.is_unknown(&own) {
+            if size.as_constant().is_none() && !self.solver.sizes.is_unknown(&own) {
                 self.solver.here = expr.span;
                 if let Err(clash) = self.solver.equal_sizes(&size, &own) {
                     self.report_clash(clash, first.ty, exp.ty, expr.span, Some(&why));
@@ -365,6 +367,7 @@ impl Infer<'_> {
     ) -> Exp {
         let value = self.infer(value);
         let (mut patterns, mut bodies): (Vec<_>, Vec<Exp>) = (Vec::new(), Vec::new());
+        let mut guards = Vec::new();
         let (inside, outside) = self.split_expectation(expected);
         let before = self.problems.len();
         let mut wrong = false;
@@ -372,7 +375,7 @@ impl Infer<'_> {
             let scope = self.env.mark();
             let names = self.declare_names(&[&arm.pattern]);
             let count = self.problems.len();
-            let mut pattern = self.pattern(&arm.pattern, value.ty, &names, None);
+            let mut pattern = self.case_pattern(&arm.pattern, value.ty, &names);
             pattern.span = arm.pattern.span;
             // An arm that stands below the arms of a `match` within belongs to that one.
             if !patterns.is_empty() && self.arms > 0 && self.problems.len() > count {
@@ -380,10 +383,15 @@ impl Infer<'_> {
                 problem.hints.push(messages::arm_of_another_match().to_string());
             }
             patterns.push(pattern);
+            let bool = self.solver.bool();
+            let guard = arm.guard.as_ref().map(|guard| self.check(guard, bool, &Why::Condition));
+            guards.push(guard);
             let count = self.problems.len();
             self.arms += 1;
             let body = match (inside, bodies.first()) {
-                (None, Some(first)) if !wrong => self.other_branch(&arm.body, first),
+                (None, Some(first)) if !wrong => {
+                    self.other_branch(&arm.body, first, outside.is_some())
+                }
                 (None, Some(_)) => self.expression(&arm.body, expected),
                 (None, None) if arms.len() > 1 => {
                     let first = self.first_branch(&arm.body, inside, outside);
@@ -398,7 +406,11 @@ impl Infer<'_> {
             self.env.restore(scope);
         }
         let (inside, outside) = if wrong { (expected, None) } else { (inside, outside) };
-        let references: Vec<_> = patterns.iter().collect();
+        let references: Vec<_> = patterns
+            .iter()
+            .zip(&guards)
+            .map(|(pattern, guard)| (pattern, guard.is_some()))
+            .collect();
         let tree = matching::compile(&references, &|variant| self.constructors(variant));
         if self.problems.len() == before && !self.solver.is_error(value.ty) {
             self.report_coverage(&tree, &patterns, value.span);
@@ -406,7 +418,8 @@ impl Infer<'_> {
         let types: Vec<Ty> = bodies.iter().map(|body| body.ty).collect();
         let together = types.into_iter().reduce(|one, other| self.either(one, other));
         let ty = inside.map(|(ty, _)| ty).or(together).unwrap_or_else(|| self.solver.error());
-        let kind = ExpKind::Match(Box::new(value), Rc::new(tree), bodies);
+        let cases = guards.into_iter().zip(bodies).map(|(guard, body)| Case { guard, body });
+        let kind = ExpKind::Match(Box::new(value), Rc::new(tree), cases.collect());
         self.finish(Exp { kind, ty, span }, outside)
     }
 

@@ -130,6 +130,8 @@ pub(crate) struct Infer<'a> {
     too_large: bool,
     /// Number of `match` arms around.
     arms: usize,
+    /// Whether the pattern of a case is being elaborated.
+    in_case: bool,
     /// Calls inside of the recursive group that is being elaborated, at types of their own.
     own_calls: Vec<OwnCall>,
     /// Calls inside of the recursive groups that are being elaborated, with incomplete signatures.
@@ -175,6 +177,7 @@ impl<'a> Infer<'a> {
             trying: false,
             incomplete: false,
             arms: 0,
+            in_case: false,
             modes_differ: false,
             pseudo: false,
             divides_ints: input.divides_ints,

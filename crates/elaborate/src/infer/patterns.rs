@@ -23,13 +23,15 @@ pub(super) fn call(pattern: &Pattern, k: usize) -> Rc<str> {
     let plain = without_types(pattern);
     match &plain.kind {
         PatternKind::Var(name) => name.clone(),
-        PatternKind::Tuple(_) | PatternKind::Record(_) | PatternKind::Con(..) => {
-            lambada_surface::print_pattern(&plain).into()
-        }
+        PatternKind::Tuple(_)
+        | PatternKind::Record(_)
+        | PatternKind::Con(..)
+        | PatternKind::Array(_) => lambada_surface::print_pattern(&plain).into(),
         PatternKind::Wildcard
         | PatternKind::Int(_)
         | PatternKind::Real(_)
         | PatternKind::Bool(_)
+        | PatternKind::Or(_)
         | PatternKind::Annotated(..)
         | PatternKind::Error => by_place(k),
     }
@@ -46,6 +48,8 @@ fn without_types(pattern: &Pattern) -> Pattern {
         PatternKind::Annotated(inner, _) => return without_types(inner),
         PatternKind::Tuple(items) => PatternKind::Tuple(all(items)),
         PatternKind::Con(name, items) => PatternKind::Con(name.clone(), all(items)),
+        PatternKind::Array(items) => PatternKind::Array(all(items)),
+        PatternKind::Or(items) => PatternKind::Or(all(items)),
         PatternKind::Record(fields) => PatternKind::Record(
             fields.iter().map(|(name, item)| (name.clone(), without_types(item))).collect(),
         ),
@@ -62,6 +66,18 @@ fn without_types(pattern: &Pattern) -> Pattern {
 pub(super) type Names = HashMap<Rc<str>, LocalId>;
 
 impl Infer<'_> {
+    /// The pattern of a case, which may match some of the values only.
+    pub(super) fn case_pattern(&mut self, pattern: &Pattern, ty: Ty, names: &Names) -> Pat {
+        let outer = std::mem::replace(&mut self.in_case, true);
+        let mut pat = self.pattern(pattern, ty, names, None);
+        self.in_case = outer;
+        if matching::alternatives(&pat) > matching::ALTERNATIVES {
+            self.problems.push(messages::too_many_alternatives(pattern.span));
+            pat.kind = PatKind::Wildcard;
+        }
+        pat
+    }
+
     /// A pattern for values of a type. Its variables have been declared.
     pub(super) fn pattern(
         &mut self,
@@ -76,6 +92,10 @@ impl Infer<'_> {
             PatternKind::Error => {
                 self.incomplete = true;
                 PatKind::Wildcard
+            }
+            PatternKind::Var(name) if self.is_constructor(name) => {
+                let name = Name { text: name.clone(), span };
+                self.constructor_pattern(&name, &[], ty, names, span)
             }
             PatternKind::Var(name) => self.variable_pattern(name, ty, names, span),
             PatternKind::Int(value) => {
@@ -98,6 +118,8 @@ impl Infer<'_> {
             PatternKind::Tuple(items) => self.tuple_pattern(items, ty, names, place, span),
             PatternKind::Record(fields) => self.record_pattern(fields, ty, names, place, span),
             PatternKind::Con(name, items) => self.constructor_pattern(name, items, ty, names, span),
+            PatternKind::Array(items) => self.array_pattern(items, ty, names, place, span),
+            PatternKind::Or(items) => self.alternatives(items, ty, names),
             PatternKind::Annotated(inner, written) => {
                 let annotated = self.ty(written, place);
                 self.expect_type(ty, annotated, span, &Why::Annotation(written.span));
@@ -115,6 +137,62 @@ impl Infer<'_> {
             None => self.expect_type(ty, known.ty, span, &Why::Form("what it is used as")),
         }
         PatKind::Var(*local)
+    }
+
+    /// Whether a name that the parser took for a variable is a constructor of another file.
+    pub(super) fn is_constructor(&self, name: &str) -> bool {
+        name.starts_with(char::is_uppercase) && self.constructor_named(name).is_some()
+    }
+
+    /// The elements of an array. Outside of a case the type of the array gets this size.
+    fn array_pattern(
+        &mut self,
+        items: &[Pattern],
+        ty: Ty,
+        names: &Names,
+        place: Option<&ParamPath>,
+        span: Span,
+    ) -> PatKind {
+        let length = Poly::constant(items.len() as i64);
+        let known = match self.solver.get(ty).clone() {
+            Node::Array(size, elem) => Some((self.solver.sizes.resolve(&size), elem)),
+            _ => None,
+        };
+        let elem = known.as_ref().map_or_else(|| self.solver.fresh(), |(_, elem)| *elem);
+        let same = known.is_some_and(|(size, _)| size == length);
+        if !same {
+            let size = if self.in_case { self.solver.fresh_size() } else { length };
+            let array = self.solver.array(size, elem);
+            self.expect_type(array, ty, span, &Why::Pattern(span));
+        }
+        let place = place.map(|place| place.then(Step::Element));
+        let items = items.iter().map(|item| self.pattern(item, elem, names, place.as_ref()));
+        PatKind::Array { items: items.collect(), known: same || !self.in_case }
+    }
+
+    /// Alternatives, which bind the same variables.
+    fn alternatives(&mut self, items: &[Pattern], ty: Ty, names: &Names) -> PatKind {
+        let bound = |pattern: &Pattern| {
+            let mut names: Vec<Rc<str>> =
+                pattern.names().into_iter().map(|name| name.text).collect();
+            names.sort_unstable();
+            names
+        };
+        let first = bound(&items[0]);
+        for item in &items[1..] {
+            let other = bound(item);
+            let differs = |(a, b): &(&Rc<str>, &Rc<str>)| a != b;
+            if first != other {
+                let name = first.iter().find(|name| !other.contains(name));
+                let name = name.or_else(|| other.iter().find(|name| !first.contains(name)));
+                let twice = || other.iter().zip(&other[1..]).find(|pair| !differs(pair));
+                let name = name.or_else(|| twice().map(|(name, _)| name)).or(first.first());
+                let name = name.expect("they differ in a name");
+                let problem = messages::alternative_variables(name, items[0].span, item.span);
+                self.problems.push(problem);
+            }
+        }
+        PatKind::Or(items.iter().map(|item| self.pattern(item, ty, names, None)).collect())
     }
 
     fn tuple_pattern(
@@ -209,7 +287,7 @@ impl Infer<'_> {
         span: Span,
     ) -> PatKind {
         let Some((variant, tag)) = self.constructor_named(&name.text) else {
-            self.report_unknown_constructor(&name.text, name.span, items.is_empty());
+            self.report_unknown_constructor(&name.text, name.span, false);
             let error = self.solver.error();
             items.iter().for_each(|item| {
                 self.pattern(item, error, names, None);

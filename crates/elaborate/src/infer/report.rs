@@ -336,18 +336,17 @@ impl Infer<'_> {
         self.problems.push(messages::unknown_name(name, span, near, cure));
     }
 
-    /// `bare`: whether a variable may stand in its place. A name that is unknown in many places is
+    /// `value`: whether a variable may stand in its place. A name that is unknown in many places is
     /// reported once.
-    pub(super) fn report_unknown_constructor(&mut self, name: &str, span: Span, bare: bool) {
+    pub(super) fn report_unknown_constructor(&mut self, name: &str, span: Span, value: bool) {
         let scope = &self.scopes[self.module];
         let modules =
             std::iter::once(&self.module).chain(scope.imports.values()).chain(std::iter::once(&0));
         let known = modules.flat_map(|k| self.scopes[*k].constructors.keys()).map(|name| &**name);
-        let near = suggest(name, known);
-        let mut letters = name.chars();
-        let small = letters.next().into_iter().flat_map(char::to_lowercase).chain(letters);
-        let variable = bare.then(|| small.collect());
-        let problem = messages::unknown_constructor(name, span, near, variable);
+        let capital = |name: &&str| value && name.starts_with(char::is_uppercase);
+        let values = self.env.names().chain(scope.defs.keys().map(|name| &**name));
+        let near = suggest(name, known.chain(values.filter(capital)));
+        let problem = messages::unknown_constructor(name, span, near, value);
         if self.problems.iter().all(|known| known.title != problem.title) {
             self.problems.push(problem);
         }

@@ -47,6 +47,7 @@ impl Infer<'_> {
             | ExpKind::If(..)
             | ExpKind::Match(..)
             | ExpKind::For(..)
+            | ExpKind::Filtered(..)
             | ExpKind::Array(_)
             | ExpKind::Index(..)
             | ExpKind::Slice(..)

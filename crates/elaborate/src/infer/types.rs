@@ -74,9 +74,10 @@ fn types_of_pattern<'e>(pattern: &'e Pattern, types: &mut Vec<&'e TypeExpr>) {
             types.push(ty);
             types_of_pattern(inner, types);
         }
-        PatternKind::Tuple(items) | PatternKind::Con(_, items) => {
-            items.iter().for_each(|item| types_of_pattern(item, types))
-        }
+        PatternKind::Tuple(items)
+        | PatternKind::Con(_, items)
+        | PatternKind::Array(items)
+        | PatternKind::Or(items) => items.iter().for_each(|item| types_of_pattern(item, types)),
         PatternKind::Record(fields) => {
             fields.iter().for_each(|(_, item)| types_of_pattern(item, types))
         }

@@ -6,7 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::{Builder, Part, PartFact, Row, literal, same, with_constructor};
+use super::{Builder, Part, PartFact, Row, differs, literal, same, with_constructor, with_length};
 use crate::typed::{Pat, PatKind};
 
 /// Limit on the cases examined in one match.
@@ -32,16 +32,19 @@ impl Search {
 impl Builder<'_> {
     /// Sets `missing`, and clears the uses of arms that are never reached. Whether the search for a
     /// missing value was given up.
-    pub(super) fn cover(&mut self, rows: &[Row]) -> bool {
+    pub(super) fn cover<'p>(&mut self, rows: &[Row<'p>]) -> bool {
         let mut search = Search::default();
-        self.missing = self.uncovered(rows.to_vec(), &mut Vec::new(), &mut search);
+        let covering = |rows: &[Row<'p>]| -> Vec<Row<'p>> {
+            rows.iter().filter(|row| !row.guarded).cloned().collect()
+        };
+        self.missing = self.uncovered(covering(rows), &mut Vec::new(), &mut search);
         let undecided = self.missing.is_none() && search.is_over();
         search.cases = 0;
         for k in 0..rows.len() {
-            let (before, row) = (rows[..k].to_vec(), rows[k].clone());
+            let (before, row) = (covering(&rows[..k]), rows[k].clone());
             // After too long a search the arm counts as reached, which is no problem.
             if !self.is_reached(before, row, &mut search) {
-                self.uses[rows[k].arm] = 0;
+                self.uses[rows[k].row] = 0;
             }
         }
         undecided
@@ -77,9 +80,15 @@ impl Builder<'_> {
                 PatKind::Number(_) | PatKind::Real(_) => kept(&before, part, |pattern| {
                     literal(pattern).zip(wanted).is_some_and(|(a, b)| same(a, b))
                 }),
+                PatKind::Array { items, .. } => {
+                    let elements = self.elements(part, items.len());
+                    row.tests.splice(0..0, elements.iter().copied().zip(items));
+                    before.iter().filter_map(|r| with_length(r, part, &elements)).collect()
+                }
                 PatKind::Wildcard | PatKind::Var(_) | PatKind::Tuple(_) | PatKind::Record(_) => {
                     unreachable!("simplified")
                 }
+                PatKind::Or(_) => unreachable!("each alternative is a row"),
             };
         }
     }
@@ -146,9 +155,19 @@ impl Builder<'_> {
                 let first = self.uncovered(equal, known, search);
                 first.or_else(|| self.uncovered(other, known, search))
             }
+            PatKind::Array { items, .. } => {
+                let elements = self.elements(part, items.len());
+                let equal = rows.iter().filter_map(|r| with_length(r, part, &elements)).collect();
+                let other = rows.iter().filter(|row| differs(row, part, items.len()));
+                let other: Vec<Row> = other.cloned().collect();
+                let fact = (part, PartFact::Elements(elements));
+                let first = self.case_left(equal, fact, known, search);
+                first.or_else(|| self.uncovered(other, known, search))
+            }
             PatKind::Wildcard | PatKind::Var(_) | PatKind::Tuple(_) | PatKind::Record(_) => {
                 unreachable!("simplified")
             }
+            PatKind::Or(_) => unreachable!("each alternative is a row"),
         };
         if found.is_none() && !search.is_over() {
             search.covered.insert(left);
@@ -173,7 +192,7 @@ impl Builder<'_> {
 fn left_of(row: &Row) -> (usize, Vec<Part>) {
     let mut parts: Vec<Part> = row.tests.iter().map(|(part, _)| *part).collect();
     parts.sort_unstable();
-    (row.arm, parts)
+    (row.row, parts)
 }
 
 /// The part that most rows test, with the first pattern for it.

@@ -84,21 +84,21 @@ pub(crate) fn unknown_type(name: &str, span: Span, near: Option<String>) -> Prob
     )
 }
 
-/// `variable`: the probable name, if a variable may stand in the place of the constructor.
+/// `value`: whether a variable may stand in the place of the constructor.
 pub(crate) fn unknown_constructor(
     name: &str,
     span: Span,
     near: Option<String>,
-    variable: Option<String>,
+    value: bool,
 ) -> Problem {
     let problem =
         Problem::error("E0105", format!("unknown constructor `{name}`"), span, "no type has it");
-    match (super::foreign::instead(name), variable) {
-        (Some(cure), _) => problem.hint(cure),
-        (None, Some(variable)) if near.is_none() => {
-            problem.hint(format!("names of values start with a small letter: `{variable}`"))
+    match super::foreign::instead(name) {
+        Some(cure) => problem.hint(cure),
+        None if near.is_none() && value => {
+            problem.hint("no variable and no definition of this name is in scope either")
         }
-        (None, _) => suggesting(problem, near),
+        None => suggesting(problem, near),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use lambada_source::{Problem, Span};
 
-use crate::matching::MOST_CASES;
+use crate::matching::{ALTERNATIVES, MOST_CASES};
 
 /// `witness`: a value that no arm matches; `None` if the search was given up.
 pub(crate) fn missing_case(witness: Option<&str>, span: Span) -> Problem {
@@ -26,6 +26,25 @@ pub(crate) fn unreachable_arm(span: Span) -> Problem {
         span,
         "the arms above cover all that it matches",
     )
+}
+
+pub(crate) fn alternative_variables(name: &str, first: Span, other: Span) -> Problem {
+    Problem::error(
+        "E0404",
+        "the alternatives of a case bind different variables",
+        other,
+        format!("`{name}` is not bound once in each"),
+    )
+    .label(first, "the first alternative")
+    .hint(
+        "give each alternative the same variables, and `_` for the other parts, or write two cases",
+    )
+}
+
+pub(crate) fn too_many_alternatives(span: Span) -> Problem {
+    let title = "the alternatives of this pattern have too many combinations";
+    Problem::error("E0405", title, span, format!("more than {ALTERNATIVES}"))
+        .hint("match one part after the other")
 }
 
 pub(crate) fn refutable(witness: &str, span: Span) -> Problem {

@@ -19,7 +19,7 @@ impl Specialize<'_> {
     }
 
     /// Notes a possible failure: elements that contain arrays may have different sizes.
-    fn note_irregular(&mut self, elem: &Ty) {
+    pub(super) fn note_irregular(&mut self, elem: &Ty) {
         if core_has_array(elem) {
             self.failing += 1;
         }
@@ -27,27 +27,14 @@ impl Specialize<'_> {
 
     pub(super) fn comprehension(&mut self, clause: &Clause, body: &Exp, span: Span) -> Term {
         let mut outside = Spine::default();
-        let (index, extent, element) = match clause {
-            Clause::Range(local, bound) => {
-                let bound = self.exp(bound);
-                (self.declare(*local), bound, None)
-            }
-            Clause::In(pat, array) => {
-                let array = self.exp(array);
-                let array = self.share_as_var(&mut outside, "array", array);
-                let index = self.fresh("i", Ty::INT);
-                let element = core::index(array.clone(), vec![core::var(&index)], array.span());
-                (index, core::dim(array, 0), Some((pat, element)))
-            }
-        };
+        let dimension = self.dimension(clause, &mut outside);
+        let index = self.index_variable(clause, &dimension);
         let mut spine = Spine::default();
-        if let Some((pat, element)) = element {
-            self.bind_pattern(pat, element, &mut spine);
-        }
+        self.bind_index(clause, &dimension, &index, &mut spine);
         let body = self.exp(body);
         let body = self.close(spine, body);
         self.note_irregular(body.ty());
-        let built = self.at(core::for_(index, extent, body), span);
+        let built = self.at(core::for_(index, dimension.extent, body), span);
         if self.scope.shapes.size(&built, 0).is_none() {
             self.failing += 1; // a size that is computed may be too large
         }

@@ -12,7 +12,7 @@ use super::spine::Spine;
 use super::{elementwise, equality};
 use crate::builtin;
 use crate::solve::ty::Ty as Unknown;
-use crate::typed::{Claim, Clause, Comparison, Driver, Exp, ExpKind, LocalId, Pat, PatKind, Stmt};
+use crate::typed::{Claim, Comparison, Driver, Exp, ExpKind, LocalId, Pat, PatKind, Stmt};
 
 impl Specialize<'_> {
     /// An expression.
@@ -101,6 +101,9 @@ impl Specialize<'_> {
             ExpKind::If(..) => self.branches(exp),
             ExpKind::Match(value, tree, arms) => self.matching(value, tree, arms, exp.ty, span),
             ExpKind::For(clause, body) => self.comprehension(clause, body, span),
+            ExpKind::Filtered(clauses, condition, body) => {
+                self.filtered(clauses, condition, body, span)
+            }
             ExpKind::Array(items) => self.array(items, exp.ty, span),
             ExpKind::Index(array, at) => self.index(array, at, span),
             ExpKind::Slice(array, from, to) => {
@@ -110,9 +113,7 @@ impl Specialize<'_> {
             ExpKind::UpdateSlice(array, from, to, value) => {
                 self.update_slice(array, from.as_deref(), to.as_deref(), value, span)
             }
-            ExpKind::Loop { state, init, driver, body } => {
-                self.loop_(state, init, driver, body, span)
-            }
+            ExpKind::Loop { .. } => self.loop_(exp),
             ExpKind::Accumulate(accumulators, body) => self.accumulate(accumulators, body, span),
             ExpKind::Add(acc, at, value) => self.addition(*acc, at, value, span),
             ExpKind::Sequence(first, second) => self.sequence(first, second),
@@ -267,51 +268,50 @@ impl Specialize<'_> {
         self.close(spine, compared)
     }
 
-    fn loop_(&mut self, state: &Pat, init: &Exp, driver: &Driver, body: &Exp, span: Span) -> Term {
+    fn loop_(&mut self, exp: &Exp) -> Term {
+        let ExpKind::Loop { state, init, driver, filter, body } = &exp.kind else {
+            unreachable!("a loop")
+        };
         let mut outside = Spine::default();
         let init = self.exp(init);
         if core_has_array(init.ty()) {
             self.failing += 1;
         }
-        let (kind_source, array) = match driver {
-            Driver::For(Clause::Range(_, bound), _) => (Some(self.exp(bound)), None),
-            Driver::For(Clause::In(_, array), _) => {
-                let array = self.exp(array);
-                let array = self.share_as_var(&mut outside, "array", array);
-                (Some(core::dim(array.clone(), 0)), Some(array))
-            }
-            Driver::While(_) => (None, None),
+        let dimension = match driver {
+            Driver::For(clause, _) => Some((clause, self.dimension(clause, &mut outside))),
+            Driver::While(_) => None,
         };
         let var = self.state_variable(state, &init);
         let root = core::var(&var);
-        let kind = match (driver, kind_source) {
+        let kind = match (driver, &dimension) {
             (Driver::While(condition), _) => {
                 let mut spine = Spine::default();
                 self.destructure(state, &root, &mut spine);
                 let condition = self.exp(condition);
                 LoopKind::While(self.close(spine, condition))
             }
-            (Driver::For(Clause::Range(local, _), checkpoint), Some(n)) => {
+            (Driver::For(_, checkpoint), Some((clause, dimension))) => {
                 let checkpoint = checkpoint.map(|states| self.states(states));
-                LoopKind::For(self.declare(*local), n, checkpoint)
+                let index = self.index_variable(clause, dimension);
+                LoopKind::For(index, dimension.extent.clone(), checkpoint)
             }
-            (Driver::For(Clause::In(..), checkpoint), Some(n)) => {
-                let checkpoint = checkpoint.map(|states| self.states(states));
-                LoopKind::For(self.fresh("i", Ty::INT), n, checkpoint)
-            }
-            (Driver::For(..), None) => unreachable!("a `for` has an extent"),
+            (Driver::For(..), None) => unreachable!("a `for` has a dimension"),
         };
         let mut spine = Spine::default();
         self.destructure(state, &root, &mut spine);
-        if let (Driver::For(Clause::In(pat, _), _), LoopKind::For(i, ..), Some(array)) =
-            (driver, &kind, &array)
-        {
-            let element = core::index(array.clone(), vec![core::var(i)], array.span());
-            self.bind_pattern(pat, element, &mut spine);
+        if let (Some((clause, dimension)), LoopKind::For(i, ..)) = (&dimension, &kind) {
+            self.bind_index(clause, dimension, i, &mut spine);
         }
-        let body = self.exp(body);
+        let body = match filter {
+            Some(filter) => {
+                let condition = self.exp(filter);
+                let body = self.exp(body);
+                core::if_(condition, body, root)
+            }
+            None => self.exp(body),
+        };
         let body = self.close(spine, body);
-        let looped = self.at(core::loop_(var, init, kind, body), span);
+        let looped = self.at(core::loop_(var, init, kind, body), exp.span);
         self.close(outside, looped)
     }
 
@@ -338,7 +338,9 @@ impl Specialize<'_> {
             | PatKind::Bool(_)
             | PatKind::Tuple(_)
             | PatKind::Record(_)
-            | PatKind::Con(..) => {
+            | PatKind::Con(..)
+            | PatKind::Array { .. }
+            | PatKind::Or(_) => {
                 let ty = self.mono(state.ty);
                 let hint = self.pattern_hint(state);
                 self.fresh(&hint, ty)
@@ -361,7 +363,9 @@ impl Specialize<'_> {
             | PatKind::Bool(_)
             | PatKind::Tuple(_)
             | PatKind::Record(_)
-            | PatKind::Con(..) => None,
+            | PatKind::Con(..)
+            | PatKind::Array { .. }
+            | PatKind::Or(_) => None,
         };
         let names: Option<Vec<String>> = match &pattern.kind {
             PatKind::Tuple(parts) => parts.iter().map(name).collect(),
@@ -371,7 +375,9 @@ impl Specialize<'_> {
             | PatKind::Real(_)
             | PatKind::Bool(_)
             | PatKind::Record(_)
-            | PatKind::Con(..) => None,
+            | PatKind::Con(..)
+            | PatKind::Array { .. }
+            | PatKind::Or(_) => None,
         };
         names.map_or("state".into(), |names| format!("({})", names.join(", ")))
     }

@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use lambada_core::{self as core, Term, TermKind, Ty, Var};
 use lambada_prim::Prim;
+use lambada_source::Span;
 
 use super::Specialize;
 use super::spine::{Item, Spine};
@@ -46,7 +47,9 @@ impl Specialize<'_> {
             | PatKind::Bool(_)
             | PatKind::Tuple(_)
             | PatKind::Record(_)
-            | PatKind::Con(..) => {
+            | PatKind::Con(..)
+            | PatKind::Array { .. }
+            | PatKind::Or(_) => {
                 let ty = self.mono(pat.ty);
                 self.fresh("argument", ty)
             }
@@ -160,6 +163,8 @@ impl Specialize<'_> {
                     self.destructure(item, &field, spine);
                 }
             }
+            PatKind::Array { items, .. } => self.destructure_array(items, value, pat.span, spine),
+            PatKind::Or(_) => unreachable!("only a case has alternatives"),
             PatKind::Con(_, tag, items) => {
                 let value = self.share_as_var(spine, "parts", value.clone());
                 for (k, item) in items.iter().enumerate() {
@@ -167,6 +172,24 @@ impl Specialize<'_> {
                     self.destructure(item, &field, spine);
                 }
             }
+        }
+    }
+
+    /// Binds the elements of an array, whose length is checked if it is not evident.
+    fn destructure_array(&mut self, items: &[Pat], value: &Term, span: Span, spine: &mut Spine) {
+        let value = self.share_as_var(spine, "parts", value.clone());
+        let length = items.len() as i64;
+        let known = self.scope.shapes.size(&value, 0).and_then(|size| size.as_constant());
+        if known != Some(length) {
+            let size = core::dim(value.clone(), 0);
+            let equal = core::prim(Prim::EqInt, vec![size.clone(), core::int(length)]);
+            let words = format!("a pattern of {length} elements, for an array of size {{0}}");
+            self.check_in(spine, equal, span, words, vec![size]);
+        }
+        for (k, item) in items.iter().enumerate() {
+            let element = core::index(value.clone(), vec![core::int(k as i64)], self.span(span));
+            self.failing += 1;
+            self.bind_pattern(item, element, spine);
         }
     }
 
@@ -247,7 +270,9 @@ impl Specialize<'_> {
             | PatKind::Bool(_)
             | PatKind::Tuple(_)
             | PatKind::Record(_)
-            | PatKind::Con(..) => {
+            | PatKind::Con(..)
+            | PatKind::Array { .. }
+            | PatKind::Or(_) => {
                 let hint = if matches!(pat.kind, PatKind::Wildcard) { "_" } else { "parts" };
                 let whole = self.share_as_var(spine, hint, value);
                 self.destructure(pat, &whole, spine);

@@ -24,7 +24,7 @@ use super::spine::Spine;
 use crate::builtin;
 use crate::matching::{Literal, Node, NodeAt, Part, Source, Tree, in_order};
 use crate::solve::ty as solve;
-use crate::typed::{Exp, LocalId};
+use crate::typed::{Case, Exp, LocalId};
 
 /// Limit on the size of a written tree, relative to its nodes and arms.
 const COPIES: usize = 4;
@@ -41,7 +41,7 @@ const SHORT: usize = 4;
 /// Context of a written term.
 struct Context<'t> {
     tree: &'t Tree,
-    arms: &'t [Exp],
+    arms: &'t [Case],
     /// The terms of the parts of the value that are in scope.
     parts: HashMap<Part, Term>,
     /// The arguments of each constructor that the tree tests.
@@ -61,7 +61,7 @@ impl Specialize<'_> {
         &mut self,
         value: &Exp,
         tree: &Tree,
-        arms: &[Exp],
+        arms: &[Case],
         ty: solve::Ty,
         span: Span,
     ) -> Term {
@@ -86,6 +86,11 @@ impl Specialize<'_> {
             }
             self.node(tree.root, &mut context)
         } else {
+            for arm in 0..arms.len() {
+                if tree.arms.iter().filter(|of| **of == arm).count() > 1 {
+                    self.share_arm(arm, &mut context, &mut spine);
+                }
+            }
             self.by_number(&mut context, &mut spine)
         };
         let term = self.at(term, span);
@@ -98,14 +103,14 @@ impl Specialize<'_> {
         let mut numbers: HashMap<NodeAt, i64> = HashMap::new();
         let mut leaves: Vec<(i64, usize)> = Vec::new();
         for node in in_order(&tree.nodes, tree.root) {
-            if let Node::Leaf(arm) = tree.nodes[node.0] {
-                numbers.insert(node, arm as i64);
-                leaves.push((arm as i64, arm));
+            if let Node::Leaf(row) = tree.nodes[node.0] {
+                numbers.insert(node, row as i64);
+                leaves.push((row as i64, row));
             }
         }
         // The last step has the least numbers: a number below those of a step is left to later
         // steps.
-        let all = steps.iter().rev().flatten().zip(context.arms.len() as i64..);
+        let all = steps.iter().rev().flatten().zip(tree.arms.len() as i64..);
         numbers.extend(all.map(|(node, number)| (*node, number)));
         let number_of = |node: &NodeAt| numbers[node];
         let starts: Vec<Vec<(i64, NodeAt)>> = steps
@@ -124,10 +129,11 @@ impl Specialize<'_> {
         }
         context.numbers = None;
         leaves.sort_unstable();
+        leaves.dedup();
         let found = self.share(spine, "found", found);
-        self.select(&found, &leaves, &mut |this, arm| {
-            let parts = tree.binds[arm].iter().map(|(_, part)| *part).collect::<Vec<_>>();
-            this.with_parts(&parts, context, &mut |this, context| this.leaf(arm, context))
+        self.select(&found, &leaves, &mut |this, row| {
+            let parts = tree.binds[row].iter().map(|(_, part)| *part).collect::<Vec<_>>();
+            this.with_parts(&parts, context, &mut |this, context| this.leaf(row, context))
         })
     }
 
@@ -179,14 +185,17 @@ impl Specialize<'_> {
 
     /// `let arm = \x y -> body`, for an arm with several leaves.
     fn share_arm(&mut self, arm: usize, context: &mut Context, spine: &mut Spine) {
-        let binds = &context.tree.binds[arm];
-        let mut locals: Vec<LocalId> = binds.iter().map(|(local, _)| *local).collect();
+        // The alternatives of an arm bind the same variables; a row that is not reached has none.
+        let rows = context.tree.arms.iter().zip(&context.tree.binds);
+        let binds = rows.filter(|(of, _)| **of == arm).map(|(_, binds)| binds);
+        let binds = binds.max_by_key(|binds| binds.len()).into_iter().flatten();
+        let mut locals: Vec<LocalId> = binds.map(|(local, _)| *local).collect();
         locals.sort_unstable();
         let mut vars: Vec<Var> = locals.iter().map(|local| self.declare(*local)).collect();
         if vars.is_empty() {
             vars.push(self.fresh("_", Ty::unit()));
         }
-        let body = self.exp(&context.arms[arm]);
+        let body = self.exp(&context.arms[arm].body);
         let function = vars.into_iter().rev().fold(body, |body, var| core::lam(var, body));
         let function = self.share_as_var(spine, "arm", function);
         context.shared.insert(arm, (function, locals));
@@ -208,7 +217,26 @@ impl Specialize<'_> {
             Node::Fail if context.numbers.is_some() => core::build::never(Ty::INT),
             Node::Fail => core::build::never(context.ty.clone()),
             Node::Next(group) => self.node(*group, context),
-            Node::Leaf(arm) => self.leaf(*arm, context),
+            Node::Leaf(row) => self.leaf(*row, context),
+            Node::Guard { row, yes, no } => {
+                let parts = tree.binds[*row].iter().map(|(_, part)| *part).collect::<Vec<_>>();
+                self.with_parts(&parts, context, &mut |this, context| {
+                    let test = this.guard(*row, context);
+                    let yes = this.node(*yes, context);
+                    let no = this.node(*no, context);
+                    core::if_(test, yes, no)
+                })
+            }
+            Node::Length { on, length, equal, other } => {
+                self.with_parts(&[*on], context, &mut |this, context| {
+                    let length = core::int(*length as i64);
+                    let size = core::dim(this.part(*on, context), 0);
+                    let test = core::prim(Prim::EqInt, vec![size, length]);
+                    let equal = this.node(*equal, context);
+                    let other = this.node(*other, context);
+                    core::if_(test, equal, other)
+                })
+            }
             Node::Variant { on, cases } => {
                 self.with_parts(&[*on], context, &mut |this, context| {
                     let value = this.part(*on, context);
@@ -288,8 +316,27 @@ impl Specialize<'_> {
         term
     }
 
-    fn leaf(&mut self, arm: usize, context: &mut Context) -> Term {
-        let binds = &context.tree.binds[arm];
+    /// The condition of an arm, in the scope of a row's variables.
+    fn guard(&mut self, row: usize, context: &mut Context) -> Term {
+        let guard = &context.arms[context.tree.arms[row]].guard;
+        let guard = guard.as_ref().expect("an arm with a condition");
+        self.in_row(row, context, guard)
+    }
+
+    /// An expression in the scope of a row's variables.
+    fn in_row(&mut self, row: usize, context: &mut Context, exp: &Exp) -> Term {
+        let mut spine = Spine::default();
+        for (local, part) in &context.tree.binds[row] {
+            let value = self.part(*part, context);
+            let var = self.declare(*local);
+            self.let_in(&mut spine, var, value);
+        }
+        let term = self.exp(exp);
+        self.close(spine, term)
+    }
+
+    fn leaf(&mut self, row: usize, context: &mut Context) -> Term {
+        let (arm, binds) = (context.tree.arms[row], &context.tree.binds[row]);
         if let Some((function, locals)) = context.shared.get(&arm).cloned() {
             let part_of = |local: &LocalId| {
                 binds.iter().find(|(bound, _)| bound == local).map(|(_, part)| *part)
@@ -299,15 +346,10 @@ impl Specialize<'_> {
             let args = if args.is_empty() { vec![core::tuple(Vec::new())] } else { args };
             return args.into_iter().fold(function, core::app);
         }
-        let mut spine = Spine::default();
-        for (local, part) in binds {
-            let value = self.part(*part, context);
-            let var = self.declare(*local);
-            self.let_in(&mut spine, var, value);
-        }
-        let body = self.exp(&context.arms[arm]);
+        let body = &context.arms[arm].body;
+        let body = self.in_row(row, context, body);
         debug_assert_eq!(*body.ty(), context.ty);
-        self.close(spine, body)
+        body
     }
 
     fn literal_test(&mut self, on: Part, value: Literal, context: &mut Context) -> Term {
@@ -339,6 +381,12 @@ impl Specialize<'_> {
                 let whole = self.part(of, context);
                 self.field_of(whole, &name)
             }
+            Source::Element(of, k) => {
+                let whole = self.part(of, context);
+                let span = whole.span();
+                self.failing += 1;
+                core::index(whole, vec![core::int(k as i64)], span)
+            }
             Source::Whole | Source::Argument(..) => unreachable!("bound before it is looked at"),
         }
     }
@@ -367,15 +415,19 @@ fn integers(tree: &Tree, start: NodeAt, context: &Context) -> (Vec<(i64, NodeAt)
 }
 
 /// Whether the tree, written as one, is little larger than its nodes and arms.
-fn is_short(tree: &Tree, arms: &[Exp]) -> bool {
-    let length = |arm: usize| {
-        let span = arms[arm].span;
-        1 + span.end.saturating_sub(span.start) as usize / BYTES
-    };
+fn is_short(tree: &Tree, arms: &[Case]) -> bool {
+    let length = |exp: &Exp| 1 + exp.span.end.saturating_sub(exp.span.start) as usize / BYTES;
+    let arm = |row: usize| &arms[tree.arms[row]];
     let order = in_order(&tree.nodes, tree.root);
     let (mut once, mut sizes) = (0, vec![0_usize; tree.nodes.len()]);
     for node in order.iter().rev() {
-        let own = if let Node::Leaf(arm) = tree.nodes[node.0] { length(arm) } else { 1 };
+        let own = if let Node::Leaf(row) = tree.nodes[node.0] {
+            length(&arm(row).body)
+        } else if let Node::Guard { row, .. } = tree.nodes[node.0] {
+            arm(row).guard.as_ref().map_or(1, length)
+        } else {
+            1
+        };
         once += own;
         let next = tree.nodes[node.0].next();
         sizes[node.0] = next.iter().fold(own, |size, next| size.saturating_add(sizes[next.0]));
@@ -434,7 +486,7 @@ fn outermost_missing(part: Part, context: &Context) -> Option<(Part, usize)> {
     while !context.parts.contains_key(&part) {
         part = match context.tree.parts[part.0] {
             Source::Whole => break,
-            Source::Component(of, _) | Source::Field(of, _) => of,
+            Source::Component(of, _) | Source::Field(of, _) | Source::Element(of, _) => of,
             Source::Argument(of, tag, _) => {
                 found = Some((of, tag));
                 of

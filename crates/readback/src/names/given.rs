@@ -27,7 +27,11 @@ fn apply_to_name(name: &mut Rc<str>, names: &ChosenNames) {
 fn apply_to_pattern(pattern: &mut Pattern, names: &ChosenNames) {
     if let PatternKind::Var(name) = &mut pattern.kind {
         apply_to_name(name, names);
-    } else if let PatternKind::Tuple(parts) | PatternKind::Con(_, parts) = &mut pattern.kind {
+    } else if let PatternKind::Tuple(parts)
+    | PatternKind::Con(_, parts)
+    | PatternKind::Array(parts)
+    | PatternKind::Or(parts) = &mut pattern.kind
+    {
         parts.iter_mut().for_each(|part| apply_to_pattern(part, names));
     } else if let PatternKind::Record(fields) = &mut pattern.kind {
         fields.iter_mut().for_each(|(_, part)| apply_to_pattern(part, names));
@@ -38,7 +42,10 @@ fn apply_to_pattern(pattern: &mut Pattern, names: &ChosenNames) {
 
 fn apply_to_clause(clause: &mut Clause, names: &ChosenNames) {
     match clause {
-        Clause::Range(name, _) => apply_to_name(&mut name.text, names),
+        Clause::Range(name, _) | Clause::Between(_, name, _) => {
+            apply_to_name(&mut name.text, names)
+        }
+        Clause::If(_) => {}
         Clause::In(pattern, _) => apply_to_pattern(pattern, names),
     }
 }
@@ -109,7 +116,7 @@ fn apply_here(e: &mut Expr, names: &ChosenNames) {
         clauses.iter_mut().for_each(|clause| apply_to_clause(clause, names));
     } else if let ExprKind::Loop(state, _, kind, _) = &mut e.kind {
         apply_to_params([state], names);
-        if let LoopKind::For(clause, _) = kind {
+        if let LoopKind::For(clause, ..) = kind {
             apply_to_clause(clause, names);
         }
     } else if let ExprKind::Accumulate(accumulators, _) = &mut e.kind {

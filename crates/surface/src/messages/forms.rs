@@ -34,7 +34,7 @@ pub fn missing_in(keyword: Span, found: &str, gap: GapPosition) -> Problem {
     let what = "`in`";
     lacking("E0033", what, found, gap)
         .label(keyword, "for this `let`")
-        .hint("a `let` is written `let x = e in body`; the last line of a body says what it gives")
+        .hint("write `let x = e in body`, or begin the body on a line of its own, in the column of its `let`")
 }
 
 pub fn missing_then(keyword: Span, found: &str, gap: GapPosition) -> Problem {
@@ -78,19 +78,14 @@ pub fn lambda_word(span: Span, word: &str) -> Problem {
         .hint("a function is written `\\x -> e`")
 }
 
-pub fn match_with(span: Span) -> Problem {
-    Problem::error("E0038", "a `match` has no `with`", span, "leave it out")
-        .hint("write `match e | P x -> a | Q -> b`")
-}
-
-pub fn guard(span: Span, word: &str) -> Problem {
-    Problem::error("E0072", "cases have no conditions", span, format!("`{word}` cannot stand here"))
-        .hint("write the condition after the arrow: `| p -> if c then a else b`")
-}
-
 pub fn or_pattern(span: Span) -> Problem {
-    Problem::error("E0073", "a case has one pattern", span, "expected `->`")
-        .hint("write the case twice: `| P -> e | Q -> e`")
+    Problem::error(
+        "E0073",
+        "only the case of a `match` has alternatives",
+        span,
+        "this `|` is not in a case",
+    )
+    .hint("write `match x | P y | Q y -> e`")
 }
 
 pub fn no_cases(keyword: Span, found: &str, gap: GapPosition) -> Problem {
@@ -187,12 +182,17 @@ pub fn comprehension(span: Span) -> Problem {
         span,
         "expected `,` or `]`",
     )
-    .hint("write `for x in xs => e` or `for i < n => e`")
+    .hint("write `for x in xs => e`, or `[e for x in xs]`")
 }
 
 pub fn range_for(span: Span) -> Problem {
-    Problem::error("E0046", "there are no ranges with `..`", span, "expected a bound or an array")
-        .hint("write `for i < n => e` for i = 0, …, n - 1; a part of an array is `xs[a:b]`")
+    Problem::error("E0046", "there is no such range", span, "expected a bound or an array")
+        .hint("write `for i < n => e` for i = 0, …, n - 1, `for i in a..b => e` for i = a, …, b - 1; a part of an array is `xs[a:b]`")
+}
+
+pub fn range_pattern(span: Span) -> Problem {
+    Problem::error("E0038", "a range counts integers", span, "expected a name")
+        .hint("write `for i in a..b => e`, or `for a <= i < b => e`")
 }
 
 pub fn inclusive_for(span: Span) -> Problem {
@@ -277,9 +277,11 @@ pub fn braces_around_body(span: Span) -> Problem {
 }
 
 pub fn body_after_type(colon: Span, found: &str, gap: GapPosition) -> Problem {
-    lacking("E0088", "`=`", found, gap)
-        .label(colon, "a type follows this `:`")
-        .hint("write `def f x = e`; a `:` gives a type: `def f x : real = e`")
+    let problem = lacking("E0088", "`=`", found, gap).label(colon, "a type follows this `:`");
+    if found == "`*`" {
+        return problem.hint("the type of a tuple is written `(real, real)`");
+    }
+    problem.hint("write `def f x = e`; a `:` gives a type: `def f x : real = e`")
 }
 
 pub fn array_update_in_braces(span: Span) -> Problem {
@@ -293,8 +295,8 @@ pub fn body_after_colon(span: Span) -> Problem {
 }
 
 pub fn array_pattern(span: Span) -> Problem {
-    Problem::error("E0053", "arrays cannot be matched", span, "expected a pattern")
-        .hint("write `xs[0]`, `xs[1:]` and `length xs` instead")
+    Problem::error("E0053", "a pattern has all elements of an array", span, "expected `,` or `]`")
+        .hint("`[a, b]` is an array of two; for the rest of an array write `xs[1:]`")
 }
 
 pub fn colon_in_case(span: Span) -> Problem {

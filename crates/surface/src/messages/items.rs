@@ -90,6 +90,13 @@ pub fn size_is_a_name(span: Span) -> Problem {
         .hint("write `def f [n] [m] (x : [n][m]real) = …`; other sizes are written in the types of the parameters")
 }
 
+pub fn element_assignment(span: Span, name: &str) -> Problem {
+    Problem::error("E0065", "an element of an array has no definition", span, "expected a name")
+        .hint(format!(
+            "write `let {name} = {name} with [i] = e in …`, an array that differs in one element"
+        ))
+}
+
 pub fn rule_mode(span: Span, found: &str) -> Problem {
     Problem::error(
         "E0024",
@@ -142,16 +149,6 @@ pub fn constructor_case(span: Span, name: &str) -> Problem {
         "constructors are upper case",
     )
     .hint(format!("write `{better}`"))
-}
-
-pub fn name_case(span: Span, name: &str) -> Problem {
-    Problem::error(
-        "E0065",
-        format!("the name `{name}` starts with a capital letter"),
-        span,
-        "names of values are lower case",
-    )
-    .hint("capital letters are for constructors")
 }
 
 pub fn import_path(span: Span, found: &str) -> Problem {

@@ -219,7 +219,13 @@ impl Parser<'_> {
         }
         let mut parts = vec![*first];
         while self.another() {
-            self.bump();
+            let comma = self.bump().span;
+            if parts.len() > 1 && self.kind() == TokenKind::Close(Bracket::Round) {
+                break;
+            }
+            if self.kind() == TokenKind::Close(Bracket::Round) {
+                return self.halt(forms::trailing_comma(comma));
+            }
             parts.push(*self.element()?);
         }
         Ok(self.make(start, ExprKind::Tuple(parts)))
@@ -236,23 +242,29 @@ impl Parser<'_> {
         Ok(self.make(start, ExprKind::Annotated(expr, ty)))
     }
 
+    /// `[a, b]`, or `[e for x in xs]` for `for x in xs => e`.
     fn square(&mut self) -> Parse<ExprKind> {
         let elements = self.brackets("`,`", |p| {
             if p.kind() == TokenKind::Close(Bracket::Square) {
-                return Ok(Vec::new());
+                return Ok(ExprKind::Array(Vec::new()));
             }
-            let elements = p.separated(|p| Ok(*p.nested(Self::single)?))?;
+            let mut elements = p.separated(|p| Ok(*p.nested(Self::single)?))?;
             match p.kind() {
-                _ if p.lost => Ok(elements),
+                _ if p.lost => Ok(ExprKind::Array(elements)),
                 TokenKind::Semicolon => p.halt(forms::semicolon_in_list(p.span())),
+                TokenKind::Keyword(Keyword::For) if elements.len() == 1 => {
+                    p.bump();
+                    let body = elements.pop().ok_or(Halt)?;
+                    Ok(ExprKind::For(p.clauses()?, Box::new(body)))
+                }
                 TokenKind::Keyword(Keyword::For) | TokenKind::Bar => {
                     p.halt(forms::comprehension(p.span()))
                 }
                 TokenKind::DotDot => p.halt(forms::range_for(p.span())),
-                _ => Ok(elements),
+                _ => Ok(ExprKind::Array(elements)),
             }
         })?;
-        Ok(elements.map_or(ExprKind::Error, ExprKind::Array))
+        Ok(elements.unwrap_or(ExprKind::Error))
     }
 
     /// `{x = 1.0, y}` or `{r with x = 3.0}`
@@ -262,7 +274,11 @@ impl Parser<'_> {
                 return p.halt(forms::empty_record(p.tokens[p.at - 1].span.to(p.span())));
             }
             if p.is_field() {
-                return Ok(ExprKind::Record(p.separated(Self::field)?));
+                let fields = p.separated(Self::field)?;
+                if !p.lost && p.kind() == TokenKind::Semicolon {
+                    return p.halt(forms::semicolon_in_list(p.span()));
+                }
+                return Ok(ExprKind::Record(fields));
             }
             let record = p.nested(Self::single)?;
             if p.lost {

@@ -7,7 +7,7 @@
 use super::{Halt, Parse, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
 use crate::messages::syntax::Missing;
-use crate::messages::{forms, items, syntax};
+use crate::messages::{forms, items, lexical, syntax};
 use crate::token::{Bracket, Keyword, TokenKind};
 
 impl BinaryOp {
@@ -42,6 +42,8 @@ pub(crate) const ADDITIVE: u8 = 7;
 /// `-x` and `not x`.
 pub(crate) const UNARY: u8 = 9;
 pub(crate) const POWER: u8 = 10;
+
+const SOLVE: &str = "the solution of `a @ x = b` is `solve a b`; a function is written `\\x -> e`";
 
 /// The content of index brackets.
 enum Subscript {
@@ -127,7 +129,7 @@ impl Parser<'_> {
     fn update_follows(&mut self) -> Parse<bool> {
         let next = self.ahead(1);
         match next.kind {
-            TokenKind::Open(Bracket::Square) => Ok(true),
+            TokenKind::Open(Bracket::Square) => Ok(!self.case_follows()),
             TokenKind::Lower if self.open.last() != Some(&Bracket::Curly) => {
                 let rule = matches!(self.text_at(self.at + 1), "jvp" | "vjp" | "pseudo");
                 if !rule && self.ahead(2).kind == TokenKind::Equals {
@@ -136,6 +138,29 @@ impl Parser<'_> {
                 Ok(false)
             }
             _ => Ok(false),
+        }
+    }
+
+    /// Whether the bracket after this `with` is the first pattern of a `match`.
+    fn case_follows(&self) -> bool {
+        let (mut at, mut depth) = (self.at + 1, 0_usize);
+        loop {
+            match self.tokens[at].kind {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) => depth -= 1,
+                TokenKind::End => return false,
+                _ => {}
+            }
+            at += 1;
+            if depth == 0 {
+                let next = self.tokens[at].kind;
+                let when = next == TokenKind::Lower && self.text_at(at) == "when";
+                return when
+                    || matches!(
+                        next,
+                        TokenKind::Arrow | TokenKind::Bar | TokenKind::Keyword(Keyword::If)
+                    );
+            }
         }
     }
 
@@ -203,6 +228,7 @@ impl Parser<'_> {
     /// The infix operator at the current token; reports a sign that probably stands for one.
     fn operator(&mut self, start: usize) -> Parse<Option<BinaryOp>> {
         match self.kind() {
+            TokenKind::Op(BinaryOp::Sub) if self.at_negative_body() => Ok(None),
             TokenKind::Op(op) => Ok(Some(op)),
             TokenKind::Equals => self.stray_equals(start).map(Some),
             TokenKind::Keyword(Keyword::And) if !self.in_rec && !self.and_function() => {
@@ -364,7 +390,11 @@ impl Parser<'_> {
     fn application(&mut self, start: usize) -> Parse<Box<Expr>> {
         let mut function = self.postfix()?;
         let mut length = 0;
-        while self.at != self.barrier && !self.lost {
+        while !self.lost && self.token().touches && self.kind() == TokenKind::Open(Bracket::Round) {
+            self.count(&mut length)?;
+            function = self.touching_call(start, function)?;
+        }
+        while self.at != self.barrier && !self.lost && !self.at_let_column() {
             let last = !self.starts_atom() && self.kind() != TokenKind::Keyword(Keyword::Not);
             let Some(argument) = self.argument()? else { break };
             self.count(&mut length)?;
@@ -374,6 +404,19 @@ impl Parser<'_> {
             }
         }
         Ok(function)
+    }
+
+    /// `f(x)`, where an index or a field that touches the parenthesis belongs to the call.
+    fn touching_call(&mut self, start: usize, function: Box<Expr>) -> Parse<Box<Expr>> {
+        let argument = self.atom()?;
+        let call = self.make(start, ExprKind::Apply(function, argument));
+        let token = self.token();
+        match token.kind {
+            TokenKind::Dot | TokenKind::Open(Bracket::Square) if token.touches => {
+                self.suffixes(start, call)
+            }
+            _ => Ok(call),
+        }
     }
 
     fn argument(&mut self) -> Parse<Option<Box<Expr>>> {
@@ -387,7 +430,16 @@ impl Parser<'_> {
                 self.halt(items::where_clause(self.span()))
             }
             TokenKind::Lower if self.lambda_word() => self.lambda_with_word().map(Some),
+            TokenKind::Backslash if self.is_division() => {
+                self.halt(lexical::foreign_sign(self.span(), "\\", SOLVE))
+            }
             TokenKind::Backslash => self.nested(Self::lambda).map(Some),
+            TokenKind::Keyword(Keyword::If) if self.in_clause => Ok(None),
+            TokenKind::Keyword(_)
+                if self.at_form() && self.token().starts_line && self.in_value() =>
+            {
+                Ok(None)
+            }
             TokenKind::Keyword(
                 Keyword::If | Keyword::Match | Keyword::Loop | Keyword::Accumulate,
             ) => {
@@ -399,6 +451,17 @@ impl Parser<'_> {
             _ if self.starts_atom() => self.postfix().map(Some),
             _ => Ok(None),
         }
+    }
+
+    /// Whether a `\` stands between two operands, as for a system of equations elsewhere.
+    fn is_division(&self) -> bool {
+        let arrow = matches!(
+            self.after_params(),
+            None | Some(TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Dot | TokenKind::Comma)
+        );
+        let operand =
+            matches!(self.ahead(1).kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Open(_));
+        !arrow && operand && !self.ahead(1).starts_line
     }
 
     /// `map not xs`. In `f !x`, which the lexer has reported, the sign stands before its operand.
@@ -422,7 +485,7 @@ impl Parser<'_> {
         at > self.at + 1 && self.tokens[at].kind == TokenKind::Equals
     }
 
-    fn starts_atom(&self) -> bool {
+    pub(super) fn starts_atom(&self) -> bool {
         match self.kind() {
             TokenKind::Lower
             | TokenKind::Upper
@@ -452,7 +515,12 @@ impl Parser<'_> {
     /// An atom with its indices, fields and components.
     fn postfix(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
-        let mut expr = self.atom()?;
+        let atom = self.atom()?;
+        self.suffixes(start, atom)
+    }
+
+    /// The indices, fields and components after an expression.
+    fn suffixes(&mut self, start: usize, mut expr: Box<Expr>) -> Parse<Box<Expr>> {
         let mut length = 0;
         loop {
             let kind = match self.kind() {
@@ -510,7 +578,7 @@ impl Parser<'_> {
             if p.kind() == TokenKind::Close(Bracket::Square) {
                 return p.halt(forms::empty_index(start.to(p.span())));
             }
-            let all = p.separated(Self::index_or_slice)?;
+            let all = p.separated_from(usize::MAX, Self::index_or_slice)?;
             match p.kind() {
                 TokenKind::Colon => p.halt(forms::stepped_slice(p.span())),
                 TokenKind::DotDot => p.halt(forms::range_for(p.span())),

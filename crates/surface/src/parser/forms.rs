@@ -3,21 +3,12 @@
 
 use lambada_source::Span;
 
-use super::expr::ADDITIVE;
+use super::lets::Layout;
 use super::{Halt, Parse, Parser};
-use crate::ast::{
-    Arm, BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, Pattern,
-    PatternKind,
-};
+use crate::ast::{Arm, BinaryOp, Checkpoint, Expr, ExprKind, LoopKind, Name};
 use crate::messages::syntax::Missing;
 use crate::messages::{forms, items};
 use crate::token::{Bracket, Keyword, TokenKind};
-
-/// A `let` without its body.
-enum Binding {
-    Value(Param, Box<Expr>),
-    Functions(Vec<Def>),
-}
 
 impl Parser<'_> {
     pub(super) fn at_form(&self) -> bool {
@@ -37,7 +28,7 @@ impl Parser<'_> {
         }
     }
 
-    /// `\x y -> e`
+    /// `\x y -> e`, `fun x y -> e`
     pub(super) fn lambda(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
         self.bump();
@@ -68,27 +59,50 @@ impl Parser<'_> {
         Ok(self.make(start, ExprKind::Lambda(params, body)))
     }
 
-    /// Whether `fun x -> e` follows.
+    /// Whether `fun x -> e` follows, perhaps with another word for `fun`.
     pub(super) fn lambda_word(&self) -> bool {
-        let word = matches!(self.here(), "fun" | "fn" | "lambda" | "function");
-        let mut at = self.at + 1;
-        // Nobody writes a λ with a hundred parameters, and searching further would be slow in a
-        // long line of names.
-        while word && at <= self.at + 100 && matches!(self.tokens[at].kind, TokenKind::Lower) {
-            at += 1;
-        }
-        let end = self.tokens[at].kind;
-        word && at > self.at + 1
-            && (matches!(end, TokenKind::Arrow | TokenKind::FatArrow)
-                || (self.here() == "lambda" && end == TokenKind::Colon))
+        matches!(self.here(), "fun" | "fn" | "lambda" | "function")
+            && self.after_params().is_some_and(|end| {
+                matches!(end, TokenKind::Arrow | TokenKind::FatArrow)
+                    || (self.here() == "lambda" && end == TokenKind::Colon)
+            })
     }
 
+    /// The token after the parameters that follow the current token, if there are any.
+    pub(super) fn after_params(&self) -> Option<TokenKind> {
+        let (mut at, mut depth) = (self.at + 1, 0_usize);
+        // Nobody writes a λ with a hundred tokens of parameters, and searching further would be
+        // slow in a long line of names.
+        while at < self.tokens.len() && at <= self.at + 100 {
+            match self.tokens[at].kind {
+                TokenKind::Lower
+                | TokenKind::Upper
+                | TokenKind::Int(_)
+                | TokenKind::Real(_)
+                | TokenKind::Keyword(Keyword::True | Keyword::False) => {}
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) if depth > 0 => depth -= 1,
+                TokenKind::Keyword(_) | TokenKind::End => return Some(TokenKind::End),
+                _ if depth > 0 => {}
+                end => return (at > self.at + 1).then_some(end),
+            }
+            at += 1;
+        }
+        None
+    }
+
+    /// `fun x -> e`; other words for `fun` have a problem.
     pub(super) fn lambda_with_word(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
+        if self.here() == "fun" {
+            return self.nested(Self::lambda);
+        }
         let problem = forms::lambda_word(self.span(), self.here());
         self.report(problem);
         self.bump();
-        let params = self.params_until(|p| p.kind() != TokenKind::Lower)?;
+        let params = self.params_until(|p| {
+            matches!(p.kind(), TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Colon)
+        })?;
         self.bump();
         let body = self.nested(Self::expr)?;
         Ok(self.make(start, ExprKind::Lambda(params, body)))
@@ -109,132 +123,6 @@ impl Parser<'_> {
         } else {
             Err(self.expected_in(Missing::Sign, &format!("`{spelling}`"), form))
         }
-    }
-
-    /// Consecutive `let`s, without recursion.
-    fn lets(&mut self) -> Parse<Box<Expr>> {
-        let mut bindings = Vec::new();
-        let body = loop {
-            let start = self.at;
-            let keyword = self.bump().span;
-            let binding = self.binding(start).unwrap_or_else(|Halt| self.lost_binding(start));
-            bindings.push((keyword, binding));
-            self.find_in(start);
-            let mut more = !self.lost && self.eat_keyword(Keyword::In);
-            if !more && !self.lost && !self.is(Keyword::Let) {
-                self.missing_in(start, keyword);
-                self.find_in(start);
-                more = !self.lost && self.eat_keyword(Keyword::In);
-            }
-            if !self.lost && self.is(Keyword::Let) {
-                continue;
-            }
-            break if more { self.expr()? } else { self.nothing() };
-        };
-        Ok(bindings.into_iter().rfold(body, |body, (keyword, binding)| {
-            let span = keyword.to(body.span);
-            let kind = match binding {
-                Binding::Value(param, value) => ExprKind::Let(param, value, body),
-                Binding::Functions(defs) => ExprKind::LetFunctions(defs, body),
-            };
-            Box::new(Expr { kind, span })
-        }))
-    }
-
-    /// A `let` without a readable name.
-    fn lost_binding(&mut self, start: usize) -> Binding {
-        self.lost = true;
-        let value = Box::new(self.error_expr(start));
-        let pattern = Pattern { kind: PatternKind::Error, span: value.span };
-        Binding::Value(Param { pattern, ty: None }, value)
-    }
-
-    /// Behind a problem, finds the `in` of a `let`, or the next `let` below it.
-    fn find_in(&mut self, start: usize) {
-        let column = self.tokens[start].column;
-        self.find_where(|p| match p.kind() {
-            TokenKind::Keyword(Keyword::In) => true,
-            TokenKind::Keyword(Keyword::Let) => p.token().starts_line && p.token().column == column,
-            _ => false,
-        });
-    }
-
-    /// Reports a missing `in`, which probably belongs before a line indented no deeper than its
-    /// `let`.
-    fn missing_in(&mut self, start: usize, keyword: Span) {
-        let end = self.at;
-        let edge = self.tokens[start].column;
-        let line = (start + 1..=end)
-            .find(|k| self.tokens[*k].starts_line && self.tokens[*k].column <= edge);
-        if self.is(Keyword::And) {
-            return self.missing(forms::and_without_rec(self.span()));
-        }
-        self.at = line.unwrap_or(end);
-        let problem = forms::missing_in(keyword, &self.found(), self.gap());
-        self.at = end;
-        self.missing(problem);
-    }
-
-    /// `p = e`, `f x = e`, `rec f x = e and g y = e`
-    fn binding(&mut self, start: usize) -> Parse<Binding> {
-        if self.kind() == TokenKind::Keyword(Keyword::Rec)
-            && self.ahead(1).kind == TokenKind::Equals
-        {
-            self.report_reserved(Keyword::Rec);
-            return Err(Halt);
-        }
-        if self.eat_keyword(Keyword::Rec) {
-            let in_rec = std::mem::replace(&mut self.in_rec, true);
-            let functions = self.rec_functions(start);
-            self.in_rec = in_rec;
-            return Ok(Binding::Functions(functions?));
-        }
-        let next = self.ahead(1).kind;
-        let params = matches!(
-            next,
-            TokenKind::Lower
-                | TokenKind::Upper
-                | TokenKind::Int(_)
-                | TokenKind::Real(_)
-                | TokenKind::Open(_)
-        );
-        if self.kind() == TokenKind::Lower
-            && self.here() != "_"
-            && (params || matches!(next, TokenKind::Keyword(Keyword::True | Keyword::False)))
-        {
-            return Ok(Binding::Functions(vec![self.local_function(start, false)?]));
-        }
-        let param = self.let_param()?;
-        if self.kind() == TokenKind::Comma {
-            return self.halt(items::tuple_pattern(self.span()));
-        }
-        self.find(|kind| kind == TokenKind::Equals);
-        let start = self.at;
-        let value = match self.equals("a local name is written `let x = e in …`") {
-            Ok(()) => self.expr(),
-            Err(halt) => Err(halt),
-        };
-        let value = self.or_error(start, value);
-        Ok(Binding::Value(param, value))
-    }
-
-    fn rec_functions(&mut self, start: usize) -> Parse<Vec<Def>> {
-        let mut defs = vec![self.local_function(start, true)?];
-        while self.is(Keyword::And) {
-            let start = self.at;
-            self.bump();
-            defs.push(self.local_function(start, true)?);
-        }
-        Ok(defs)
-    }
-
-    /// A pattern, perhaps with a type: `x : t`, `(a, b)`.
-    fn let_param(&mut self) -> Parse<Param> {
-        let mut param = Self::into_param(self.pattern()?);
-        if self.eat(TokenKind::Colon) {
-            param = Param { pattern: Self::from_param(param), ty: Some(self.type_expr()?) };
-        }
-        Ok(param)
     }
 
     /// `if c then a else if d then b else e`, without recursion over the chain.
@@ -297,7 +185,7 @@ impl Parser<'_> {
         Ok(yes)
     }
 
-    /// `match e | P -> a | Q -> b`
+    /// `match e | P -> a | Q -> b`, perhaps with a `with` after `e`
     fn matching(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
         let keyword = self.bump().span;
@@ -310,10 +198,7 @@ impl Parser<'_> {
         if self.lost {
             return Ok(self.make(start, ExprKind::Match(subject, Vec::new())));
         }
-        if self.is(Keyword::With) {
-            let span = self.bump().span;
-            self.report(forms::match_with(span));
-        }
+        self.eat_keyword(Keyword::With);
         let first_without_bar = self.kind() != TokenKind::Bar && self.at_pattern();
         if self.kind() != TokenKind::Bar && !first_without_bar {
             if self.kind() == TokenKind::Bad {
@@ -366,30 +251,48 @@ impl Parser<'_> {
         usize::MAX
     }
 
+    /// `p -> e`, `p if c -> e`
     fn arm(&mut self) -> Parse<Arm> {
         let start = self.at;
+        let in_case = std::mem::replace(&mut self.in_case, true);
         let pattern = self.pattern_or_error();
+        self.in_case = in_case;
+        let guard = if self.lost { None } else { self.guard()? };
         let arrow = self.case_arrow();
         let body = arrow.and_then(|()| self.expr());
-        Ok(Arm { pattern, body: *self.or_error(start, body) })
+        Ok(Arm { pattern, guard, body: *self.or_error(start, body) })
+    }
+
+    /// `if c` or `when c`, between the pattern of a case and its arrow.
+    fn guard(&mut self) -> Parse<Option<Expr>> {
+        if !self.is(Keyword::If) && !self.at_when() {
+            return Ok(None);
+        }
+        self.bump();
+        Ok(Some(*self.nested(Self::single)?))
+    }
+
+    /// Whether `when c` follows, a condition in the spelling of another language.
+    pub(super) fn at_when(&self) -> bool {
+        let next = self.ahead(1).kind;
+        let condition = matches!(
+            next,
+            TokenKind::Lower
+                | TokenKind::Upper
+                | TokenKind::Int(_)
+                | TokenKind::Real(_)
+                | TokenKind::Keyword(_)
+                | TokenKind::Open(_)
+                | TokenKind::Op(BinaryOp::Sub)
+        );
+        self.kind() == TokenKind::Lower && self.here() == "when" && condition
     }
 
     /// The arrow after the pattern of a case.
     fn case_arrow(&mut self) -> Parse<()> {
-        if !self.lost {
-            let problem = match self.kind() {
-                TokenKind::Bar => Some(forms::or_pattern(self.span())),
-                TokenKind::Keyword(Keyword::If) => Some(forms::guard(self.span(), "if")),
-                TokenKind::Lower if self.here() == "when" => {
-                    Some(forms::guard(self.span(), "when"))
-                }
-                TokenKind::Colon => Some(forms::colon_in_case(self.span())),
-                _ => None,
-            };
-            if let Some(problem) = problem {
-                self.report(problem);
-                self.lost = true;
-            }
+        if !self.lost && self.kind() == TokenKind::Colon {
+            self.report(forms::colon_in_case(self.span()));
+            self.lost = true;
         }
         self.find(|kind| kind == TokenKind::Arrow);
         self.arrow(TokenKind::Arrow, "->", "a case is written `| p -> e`")
@@ -419,50 +322,6 @@ impl Parser<'_> {
         Ok(self.make(start, ExprKind::For(clauses, body)))
     }
 
-    /// One or more clauses, separated by commas. Behind a problem, parsing continues at the next
-    /// comma or arrow.
-    fn clauses(&mut self) -> Parse<Vec<Clause>> {
-        let mut all = vec![self.clause()?];
-        loop {
-            self.find(|kind| matches!(kind, TokenKind::Comma | TokenKind::FatArrow));
-            if self.lost || !self.eat(TokenKind::Comma) {
-                return Ok(all);
-            }
-            all.push(self.clause()?);
-        }
-    }
-
-    /// `i < n` or `p in xs`
-    fn clause(&mut self) -> Parse<Clause> {
-        if self.kind() == TokenKind::Lower
-            && matches!(self.ahead(1).kind, TokenKind::Op(BinaryOp::Lt | BinaryOp::Le))
-        {
-            let name = self.bump_name();
-            if self.kind() == TokenKind::Op(BinaryOp::Le) {
-                let problem = forms::inclusive_for(self.span());
-                self.report(problem);
-            }
-            self.bump();
-            return Ok(Clause::Range(name, *self.nested(|p| p.binary(ADDITIVE))?));
-        }
-        let pattern = self.pattern()?;
-        if self.kind() == TokenKind::Equals {
-            return self.halt(forms::range_for(self.span()));
-        }
-        if !self.eat_keyword(Keyword::In) {
-            return Err(self.expected_in(
-                Missing::Sign,
-                "`<` or `in`",
-                "each part of a `for` is written `i < n` or `x in xs`",
-            ));
-        }
-        let array = *self.nested(Self::single)?;
-        if self.kind() == TokenKind::DotDot {
-            return self.halt(forms::range_for(self.span()));
-        }
-        Ok(Clause::In(pattern, array))
-    }
-
     /// `loop p = e for i < n do e`
     fn looping(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
@@ -481,7 +340,8 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::For) => {
                 self.bump();
                 let clause = self.clause()?;
-                LoopKind::For(Box::new(clause), self.checkpoint()?)
+                let filter = self.filter()?.map(Box::new);
+                LoopKind::For(Box::new(clause), filter, self.checkpoint()?)
             }
             TokenKind::Keyword(Keyword::While) => {
                 self.bump();
@@ -517,9 +377,10 @@ impl Parser<'_> {
                 self.bump();
                 Checkpoint::Sqrt
             }
-            TokenKind::Lower | TokenKind::Int(_) | TokenKind::Open(Bracket::Round) => {
-                Checkpoint::States(self.nested(Self::atom)?)
-            }
+            TokenKind::Lower
+            | TokenKind::Upper
+            | TokenKind::Int(_)
+            | TokenKind::Open(Bracket::Round) => Checkpoint::States(self.nested(Self::atom)?),
             TokenKind::Bad => return Err(Halt),
             _ => {
                 let problem = forms::checkpoint_policy(&self.found(), self.gap());
@@ -559,21 +420,29 @@ impl Parser<'_> {
     /// `accumulate h = e in e`, `accumulate a = e, b = e in e`
     fn accumulating(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
-        let keyword = self.bump().span;
+        let (keyword, around) = (self.bump().span, self.columns.len());
+        self.columns.push((self.tokens[start].column, Layout::Value));
+        let accumulators = self.accumulators();
+        self.find_in(start);
+        self.columns.truncate(around);
+        let accumulators = accumulators?;
+        if self.kind() == TokenKind::Bad {
+            return Err(Halt);
+        }
+        let Some(layout) = self.body_follows(start) else {
+            let problem = forms::accumulate_in(keyword, &self.found(), self.gap());
+            return self.halt(problem);
+        };
+        let body = self.body(start, layout)?;
+        Ok(self.make(start, ExprKind::Accumulate(accumulators, body)))
+    }
+
+    fn accumulators(&mut self) -> Parse<Vec<(Name, Expr)>> {
         let mut accumulators = vec![self.accumulator()?];
         while !self.lost && self.eat(TokenKind::Comma) {
             accumulators.push(self.accumulator()?);
         }
-        self.find(|kind| kind == TokenKind::Keyword(Keyword::In));
-        if !self.eat_keyword(Keyword::In) {
-            if self.kind() == TokenKind::Bad {
-                return Err(Halt);
-            }
-            let problem = forms::accumulate_in(keyword, &self.found(), self.gap());
-            return self.halt(problem);
-        }
-        let body = self.expr()?;
-        Ok(self.make(start, ExprKind::Accumulate(accumulators, body)))
+        Ok(accumulators)
     }
 
     /// `h = e`
@@ -584,22 +453,5 @@ impl Parser<'_> {
         }
         self.equals("write `accumulate h = start in body`, where the body adds with `h[i] += v`")?;
         Ok((name, *self.expr()?))
-    }
-
-    /// The name of a value.
-    pub(super) fn value_name(&mut self) -> Parse<Name> {
-        match self.kind() {
-            TokenKind::Lower => Ok(self.bump_name()),
-            TokenKind::Upper => {
-                let problem = items::name_case(self.span(), self.here());
-                self.report(problem);
-                Ok(self.bump_name())
-            }
-            TokenKind::Keyword(keyword) if !self.ends_item() => {
-                self.report_reserved(keyword);
-                Ok(self.bump_name())
-            }
-            _ => Err(self.expected(Missing::Name, "a name")),
-        }
     }
 }

@@ -1,5 +1,6 @@
 //! Definitions, types and imports, and recovery at the next item.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use lambada_source::{Problem, Span};
@@ -11,13 +12,33 @@ use crate::ast::{
 };
 use crate::messages::syntax::Missing;
 use crate::messages::{forms, items, syntax};
-use crate::token::{Bracket, Keyword, TokenKind};
+use crate::token::{Bracket, Keyword, Token, TokenKind};
 
 /// Words of other languages for `def`, `type` and `import`.
 const DEF_WORDS: &[&str] =
     &["fun", "func", "fn", "function", "define", "val", "var", "const", "entry"];
 const TYPE_WORDS: &[&str] = &["data", "datatype", "enum", "struct", "newtype", "record"];
 const IMPORT_WORDS: &[&str] = &["open", "include", "use", "from", "require", "using"];
+
+/// The constructors of the types of a file.
+pub(super) fn constructors<'a>(text: &'a str, tokens: &[Token]) -> HashSet<&'a str> {
+    let (mut found, mut in_type, mut depth) = (HashSet::new(), false, 0_usize);
+    for (k, token) in tokens.iter().enumerate() {
+        match token.kind {
+            TokenKind::Keyword(Keyword::Type) if token.starts_line => (in_type, depth) = (true, 0),
+            TokenKind::Keyword(_) => in_type = false,
+            TokenKind::Open(_) => depth += 1,
+            TokenKind::Close(_) => depth = depth.saturating_sub(1),
+            TokenKind::Upper if in_type && depth == 0 && k > 0 => {
+                if let TokenKind::Equals | TokenKind::Bar = tokens[k - 1].kind {
+                    found.insert(&text[token.span.start as usize..token.span.end as usize]);
+                }
+            }
+            _ => {}
+        }
+    }
+    found
+}
 
 /// The part of a definition between its keyword and its `=`.
 #[derive(Default)]
@@ -64,6 +85,8 @@ impl Parser<'_> {
         self.reserved.clear();
         self.wildcard = false;
         (self.depth, self.in_then, self.in_rec) = (0, false, false);
+        (self.in_clause, self.in_case) = (false, false);
+        self.columns.clear();
         (self.lost, self.resumed, self.fruitless) = (false, false, 0);
     }
 
@@ -270,12 +293,13 @@ impl Parser<'_> {
 
     /// `[n] (x : [n]real) : real =`
     fn head(&mut self, head: &mut Head) -> Parse<()> {
-        while self.kind() == TokenKind::Open(Bracket::Square) {
+        while self.kind() == TokenKind::Open(Bracket::Square) && !self.at_array_pattern() {
             head.sizes.push(self.size_variable()?);
         }
         let body = self.braced_body();
-        head.params =
-            self.params_until(|p| p.kind() == TokenKind::Equals || body == Some(p.kind()))?;
+        head.params = self.params_until(|p| {
+            p.kind() == TokenKind::Equals || body == Some(p.kind()) || p.at_size_variable()
+        })?;
         match self.kind() {
             TokenKind::Open(Bracket::Square) => {
                 return self.halt(items::sizes_come_first(self.span()));
@@ -358,10 +382,38 @@ impl Parser<'_> {
         None
     }
 
+    /// Whether `[n]` follows.
+    fn at_size_variable(&self) -> bool {
+        self.kind() == TokenKind::Open(Bracket::Square)
+            && matches!(self.ahead(1).kind, TokenKind::Lower | TokenKind::Upper)
+            && self.ahead(2).kind == TokenKind::Close(Bracket::Square)
+    }
+
+    /// Whether `[a, b]`, a parameter, follows.
+    fn at_array_pattern(&self) -> bool {
+        let (mut at, mut depth) = (self.at, 0_usize);
+        loop {
+            match self.tokens[at].kind {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) if depth == 1 => return false,
+                TokenKind::Close(_) => depth -= 1,
+                TokenKind::Comma if depth == 1 => return true,
+                TokenKind::Equals if depth < 2 => return false,
+                TokenKind::End => return false,
+                _ => {}
+            }
+            at += 1;
+        }
+    }
+
     fn size_variable(&mut self) -> Parse<Name> {
         let start = self.at;
+        if self.token().touches && !self.at_size_variable() {
+            let name = self.text_at(start - 1);
+            return self.halt(items::element_assignment(self.span(), name));
+        }
         let name = self.brackets("", |p| match (p.kind(), p.ahead(1).kind) {
-            (TokenKind::Lower, TokenKind::Close(_)) => Ok(p.bump_name()),
+            (TokenKind::Lower | TokenKind::Upper, TokenKind::Close(_)) => Ok(p.bump_name()),
             _ => p.halt(items::size_is_a_name(p.span())),
         })?;
         Ok(name.unwrap_or(Name { text: "_".into(), span: self.span_from(start) }))
@@ -501,6 +553,18 @@ impl Parser<'_> {
             if !self.eat(TokenKind::Bar) {
                 return Ok(TypeBody::Variant(std::mem::take(constructors)));
             }
+        }
+    }
+
+    /// The name of a value.
+    pub(super) fn value_name(&mut self) -> Parse<Name> {
+        match self.kind() {
+            TokenKind::Lower | TokenKind::Upper => Ok(self.bump_name()),
+            TokenKind::Keyword(keyword) if !self.ends_item() => {
+                self.report_reserved(keyword);
+                Ok(self.bump_name())
+            }
+            _ => Err(self.expected(Missing::Name, "a name")),
         }
     }
 

@@ -7,9 +7,11 @@
 //! expression around it.
 
 mod atoms;
+mod clauses;
 mod expr;
 mod forms;
 mod items;
+mod lets;
 mod pattern;
 mod recovery;
 mod types;
@@ -17,12 +19,13 @@ mod types;
 pub(crate) use atoms::{is_open, level};
 pub(crate) use expr::{ADDITIVE, COMPARISON, PIPE, POWER, UNARY};
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_source::{FileId, Problem, Span, stack};
 
 use crate::ast::{Expr, ExprKind, Module, Name, TypeExpr};
+use crate::capitals;
 use crate::lexer::tokenize;
 use crate::messages::forms as messages;
 use crate::messages::syntax::{self, GapPosition, Missing};
@@ -44,6 +47,7 @@ const SEARCHES: usize = 16;
 pub fn parse(text: &str, file: FileId) -> (Module, Vec<Problem>) {
     let mut parser = Parser::new(text, file);
     let mut module = parser.module();
+    capitals::resolve(&mut module);
     module.written = Some(text.into());
     (module, parser.problems)
 }
@@ -51,7 +55,8 @@ pub fn parse(text: &str, file: FileId) -> (Module, Vec<Problem>) {
 /// The syntax tree of a single expression, as typed into a shell, and its problems.
 pub fn parse_expr(text: &str, file: FileId) -> (Expr, Vec<Problem>) {
     let mut parser = Parser::new(text, file);
-    let expr = parser.only_expr();
+    let mut expr = parser.only_expr();
+    capitals::resolve_expr(&mut expr);
     (expr, parser.problems)
 }
 
@@ -68,7 +73,8 @@ pub fn is_incomplete(text: &str) -> bool {
 /// The syntax tree of a single type, as in messages; `None` if the text is no type.
 pub fn parse_type(text: &str) -> Option<TypeExpr> {
     let mut parser = Parser::new(text, FileId::default());
-    let ty = parser.type_expr().ok()?;
+    let mut ty = parser.type_expr().ok()?;
+    capitals::resolve_type(&mut ty);
     (parser.kind() == TokenKind::End && parser.problems.is_empty()).then_some(ty)
 }
 
@@ -103,6 +109,14 @@ struct Parser<'a> {
     in_then: bool,
     /// Whether a `let rec` is being read, where `and` starts the next function.
     in_rec: bool,
+    /// Whether the dimension of a `for` is being read, after which `if` starts a filter.
+    in_clause: bool,
+    /// Whether the pattern of a case is being read, which may have alternatives.
+    in_case: bool,
+    /// The columns of the `let`s around the current token, back to the last bracket.
+    columns: Vec<(u32, lets::Layout)>,
+    /// The constructors of the types of the file.
+    constructors: HashSet<&'a str>,
     /// The token after a bracket with a problem inside: a problem there is probably the same
     /// mistake.
     recovered: usize,
@@ -129,6 +143,7 @@ impl<'a> Parser<'a> {
     fn new(text: &'a str, file: FileId) -> Parser<'a> {
         let lexed = tokenize(text, file);
         Parser {
+            constructors: items::constructors(text, &lexed.tokens),
             text,
             file,
             tokens: lexed.tokens,
@@ -143,6 +158,9 @@ impl<'a> Parser<'a> {
             barrier: usize::MAX,
             in_then: false,
             in_rec: false,
+            in_clause: false,
+            in_case: false,
+            columns: Vec::new(),
             recovered: usize::MAX,
             lost: false,
             fruitless: 0,
@@ -378,6 +396,8 @@ impl<'a> Parser<'a> {
         let TokenKind::Open(bracket) = opener.kind else { return Err(Halt) };
         let (barrier, in_then, in_rec) = (self.barrier, self.in_then, self.in_rec);
         (self.barrier, self.in_then, self.in_rec) = (usize::MAX, false, false);
+        let in_clause = std::mem::replace(&mut self.in_clause, false);
+        let columns = std::mem::take(&mut self.columns);
         self.open.push(bracket);
         let depth = self.depth;
         let result = inside(self).map(|value| {
@@ -387,6 +407,7 @@ impl<'a> Parser<'a> {
         self.depth = depth;
         self.open.pop();
         (self.barrier, self.in_then, self.in_rec) = (barrier, in_then, in_rec);
+        (self.in_clause, self.columns) = (in_clause, columns);
         match result {
             Ok((value, closed)) => {
                 // If nothing closes the bracket, outer constructs search for their own tokens.
@@ -459,13 +480,25 @@ impl<'a> Parser<'a> {
         Err(Halt)
     }
 
-    /// One or more, separated by commas, up to a closing bracket, which is not consumed.
-    fn separated<T>(&mut self, mut one: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
+    /// One or more, separated by commas, up to a closing bracket, which is not consumed. A comma may
+    /// stand before it.
+    fn separated<T>(&mut self, one: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
+        self.separated_from(1, one)
+    }
+
+    /// Like `separated`; a comma after the last of fewer than `least` is a problem.
+    fn separated_from<T>(
+        &mut self,
+        least: usize,
+        mut one: impl FnMut(&mut Self) -> Parse<T>,
+    ) -> Parse<Vec<T>> {
         let mut all = vec![one(self)?];
         while self.another() {
             let comma = self.bump().span;
             if matches!(self.kind(), TokenKind::Close(_)) {
-                self.report(messages::trailing_comma(comma));
+                if all.len() < least {
+                    self.report(messages::trailing_comma(comma));
+                }
                 break;
             }
             all.push(one(self)?);

@@ -10,7 +10,7 @@ use crate::token::{Bracket, Keyword, Token, TokenKind};
 pub(super) fn starts_pattern(token: Token) -> bool {
     match token.kind {
         TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_) | TokenKind::Real(_) => true,
-        TokenKind::Open(bracket) => bracket != Bracket::Square,
+        TokenKind::Open(_) => true,
         TokenKind::Keyword(keyword) => matches!(keyword, Keyword::True | Keyword::False),
         TokenKind::Op(op) => op == BinaryOp::Sub,
         TokenKind::Text
@@ -42,17 +42,34 @@ impl Parser<'_> {
             let start = p.at;
             let name = p.constructor();
             let mut arguments = Vec::new();
-            while p.at_pattern() {
+            while p.at_pattern() && !p.at_when() {
                 arguments.push(p.atomic_pattern()?);
             }
             Ok(p.make_pattern(start, PatternKind::Con(name, arguments)))
         })
     }
 
-    /// A pattern; `Error` if it has a problem.
+    /// `p | q` in a case, otherwise a pattern without alternatives.
+    fn alternatives(&mut self) -> Parse<Pattern> {
+        let start = self.at;
+        let first = self.pattern()?;
+        if self.kind() != TokenKind::Bar {
+            return Ok(first);
+        }
+        if !self.in_case {
+            return self.halt(forms::or_pattern(self.span()));
+        }
+        let mut all = vec![first];
+        while self.eat(TokenKind::Bar) {
+            all.push(self.pattern()?);
+        }
+        Ok(self.make_pattern(start, PatternKind::Or(all)))
+    }
+
+    /// The pattern of a case; `Error` if it has a problem.
     pub(super) fn pattern_or_error(&mut self) -> Pattern {
         let start = self.at;
-        let pattern = self.pattern();
+        let pattern = self.alternatives();
         pattern.unwrap_or_else(|Halt| {
             self.lost = true;
             self.make_pattern(start, PatternKind::Error)
@@ -100,9 +117,7 @@ impl Parser<'_> {
             TokenKind::Int(_) | TokenKind::Real(_) => self.number(false)?,
             TokenKind::Open(Bracket::Round) => return self.round_pattern(),
             TokenKind::Open(Bracket::Curly) => self.curly_pattern()?,
-            TokenKind::Open(Bracket::Square) => {
-                return self.halt(forms::array_pattern(self.span()));
-            }
+            TokenKind::Open(Bracket::Square) => self.square_pattern()?,
             TokenKind::Keyword(keyword) if !self.ends_item() => {
                 self.report_reserved(keyword);
                 PatternKind::Var(self.bump_name().text)
@@ -169,7 +184,7 @@ impl Parser<'_> {
             if p.kind() == TokenKind::Close(Bracket::Round) {
                 return Ok(PatternKind::Tuple(Vec::new()));
             }
-            let mut parts = p.separated(Self::annotated_pattern)?;
+            let mut parts = p.separated_from(2, Self::annotated_pattern)?;
             if let TokenKind::Op(_) = p.kind() {
                 return p.halt(forms::pattern_operator(p.span()));
             }
@@ -183,12 +198,34 @@ impl Parser<'_> {
 
     fn annotated_pattern(&mut self) -> Parse<Pattern> {
         let start = self.at;
-        let pattern = self.pattern()?;
+        let pattern = self.alternatives()?;
         if !self.eat(TokenKind::Colon) {
             return Ok(pattern);
         }
         let ty = self.type_expr()?;
         Ok(self.make_pattern(start, PatternKind::Annotated(Box::new(pattern), ty)))
+    }
+
+    /// `[p, q]`
+    fn square_pattern(&mut self) -> Parse<PatternKind> {
+        let parts = self.brackets("`,`", |p| {
+            if p.kind() == TokenKind::Close(Bracket::Square) {
+                return Ok(Vec::new());
+            }
+            let parts = p.separated(Self::element_pattern)?;
+            match p.kind() {
+                TokenKind::Op(_) => p.halt(forms::array_pattern(p.span())),
+                _ => Ok(parts),
+            }
+        })?;
+        Ok(parts.map_or(PatternKind::Error, PatternKind::Array))
+    }
+
+    fn element_pattern(&mut self) -> Parse<Pattern> {
+        match self.kind() {
+            TokenKind::DotDot => self.halt(forms::array_pattern(self.span())),
+            _ => self.annotated_pattern(),
+        }
     }
 
     /// `{x, y = p}`

@@ -69,6 +69,15 @@ impl Parser<'_> {
 
     /// Records a skipped token. True if it belongs to a construct around the current one.
     fn is_of_outside(&self, skipped: &mut Skipped, token: Token) -> bool {
+        // A line in the column of a `let` begins its body, which needs no `in`.
+        while let Some((Keyword::In, first)) = skipped.waiting.last()
+            && skipped.brackets.is_empty()
+            && token.starts_line
+            && token.column == first.column
+            && token.kind != TokenKind::Keyword(Keyword::In)
+        {
+            skipped.waiting.pop();
+        }
         match token.kind {
             TokenKind::Open(bracket) => skipped.brackets.push(bracket),
             TokenKind::Close(found) => match skipped.brackets.iter().rposition(|b| *b == found) {

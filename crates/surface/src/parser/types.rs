@@ -82,7 +82,9 @@ impl Parser<'_> {
         }
         if self.kind() == TokenKind::Upper {
             let problem = items::type_name_case(self.span(), self.here());
-            self.report(problem);
+            if self.problems.iter().all(|known| known.title != problem.title) {
+                self.report(problem);
+            }
         }
         self.bump();
         let span = self.span_from(start);
@@ -148,7 +150,7 @@ impl Parser<'_> {
             if p.kind() == TokenKind::Close(Bracket::Round) {
                 return Ok(TypeKind::Tuple(Vec::new()));
             }
-            let mut parts = p.separated(Self::type_expr)?;
+            let mut parts = p.separated_from(2, Self::type_expr)?;
             match parts.pop() {
                 Some(only) if parts.is_empty() => Ok(only.kind),
                 last => Ok(TypeKind::Tuple(parts.into_iter().chain(last).collect())),
@@ -164,7 +166,7 @@ impl Parser<'_> {
             if p.kind() == TokenKind::Close(Bracket::Curly) {
                 return p.halt(forms::empty_record(p.tokens[p.at - 1].span.to(p.span())));
             }
-            p.separated(|p| {
+            let fields = p.separated(|p| {
                 let name = p.field_name()?;
                 if p.kind() == TokenKind::Equals {
                     let span = p.bump().span;
@@ -173,7 +175,11 @@ impl Parser<'_> {
                     p.expect(TokenKind::Colon, Missing::Sign, "`:`")?;
                 }
                 Ok((name, p.type_expr()?))
-            })
+            })?;
+            match p.kind() {
+                TokenKind::Semicolon if !p.lost => p.halt(forms::semicolon_in_list(p.span())),
+                _ => Ok(fields),
+            }
         })?;
         Ok(self.make_type(start, fields.map_or(TypeKind::Error, TypeKind::Record)))
     }

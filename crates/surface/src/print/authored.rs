@@ -87,8 +87,10 @@ fn lists(source: &[Token]) -> Vec<List> {
         }
         let here = around.last().copied().unwrap_or(0);
         places.push(here);
-        if token.kind == TokenKind::Comma {
-            all[here].by_line &= source.get(k + 1).is_some_and(|next| next.starts_line);
+        let next = source.get(k + 1);
+        let last = next.is_some_and(|next| matches!(next.kind, TokenKind::Close(_)));
+        if token.kind == TokenKind::Comma && !last {
+            all[here].by_line &= next.is_some_and(|next| next.starts_line);
         }
         if matches!(token.kind, TokenKind::Close(_)) {
             all[here].closed_below = token.starts_line;
@@ -182,8 +184,11 @@ impl Rewrite for Author<'_> {
                 }
                 // An `in` at the end of a line needs no line of its own.
                 Some(TokenKind::Keyword(Keyword::In)) => {
-                    self.around().is_some_and(|(last, _)| self.source[last].starts_line)
-                        && self.breaks()
+                    let own = |last: usize| {
+                        self.source[last].kind == TokenKind::Keyword(Keyword::In)
+                            && self.source[last].starts_line
+                    };
+                    self.around().is_some_and(|(last, _)| own(last)) && self.breaks()
                 }
                 Some(_) | None => self.breaks() || self.ends_line(),
             },

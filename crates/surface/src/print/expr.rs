@@ -6,7 +6,7 @@
 use lambada_source::{About, Doc, Side};
 
 use super::operators::{chain, is_negative, left_level, level, right_level};
-use super::types::{param, pattern, ty};
+use super::types::{case, param, pattern, ty};
 use super::{brackets, brackets_behind, equation, function, let_param};
 use crate::ast::{
     Arm, BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, PatternKind,
@@ -126,7 +126,11 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
         ExprKind::If(..) => choice(e, follow),
         ExprKind::Match(subject, arms) => matching(subject, arms, follow),
         ExprKind::For(clauses, body) => {
-            let clauses = Doc::join(&", ".into(), clauses.iter().map(clause));
+            let clauses = Doc::concat(clauses.iter().enumerate().map(|(k, one)| match one {
+                Clause::If(condition) => filter(condition),
+                _ if k == 0 => clause(one),
+                _ => text(", ") + clause(one),
+            }));
             with_body(text("for ") + clauses + " =>".into(), body, follow)
         }
         ExprKind::Array(parts) => array(parts),
@@ -391,9 +395,18 @@ fn matching(subject: &Expr, arms: &[Arm], follow: Follow) -> Doc {
         let follow = if k < last { Follow::BAR } else { follow };
         Doc::hard_line()
             + "| ".into()
-            + with_body(pattern(&arm.pattern) + " ->".into(), &arm.body, follow).nest(2)
+            + with_body(case(&arm.pattern) + guard(arm) + " ->".into(), &arm.body, follow).nest(2)
     };
     text("match ") + expr(subject, 1, Follow::BAR) + Doc::concat(arms.iter().enumerate().map(arm))
+}
+
+fn guard(arm: &Arm) -> Doc {
+    arm.guard.as_ref().map_or(Doc::nil(), filter)
+}
+
+/// ` if c`, behind the dimensions of a `for` or the pattern of a case.
+fn filter(condition: &Expr) -> Doc {
+    text(" if ") + single(condition)
 }
 
 fn clause(clause: &Clause) -> Doc {
@@ -401,15 +414,22 @@ fn clause(clause: &Clause) -> Doc {
         Clause::Range(name, bound) => {
             text(format!("{} < ", name.text)) + expr(bound, ADDITIVE, Follow::NOTHING)
         }
+        Clause::Between(from, name, to) => {
+            expr(from, ADDITIVE, Follow::OPERATOR)
+                + text(format!(" <= {} < ", name.text))
+                + expr(to, ADDITIVE, Follow::NOTHING)
+        }
         Clause::In(p, array) => pattern(p) + " in ".into() + single(array),
+        Clause::If(condition) => single(condition),
     }
 }
 
 fn looping(state: &Param, init: &Expr, kind: &LoopKind, body: &Expr, follow: Follow) -> Doc {
     let driver = match kind {
-        LoopKind::For(one, policy) => {
+        LoopKind::For(one, condition, policy) => {
+            let condition = condition.as_ref().map_or(Doc::nil(), |c| filter(c));
             let policy = policy.as_ref().map(|policy| text(" checkpoint ") + checkpoint(policy));
-            text("for ") + clause(one) + policy.unwrap_or_else(Doc::nil)
+            text("for ") + clause(one) + condition + policy.unwrap_or_else(Doc::nil)
         }
         LoopKind::While(condition) => text("while ") + closed(condition),
     };

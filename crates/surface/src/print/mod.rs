@@ -122,7 +122,7 @@ fn bare_def(def: &Def) -> Doc {
 fn function(def: &Def) -> Doc {
     let sizes = def.sizes.iter().map(|size| Doc::text(format!("[{}]", size.text)));
     let mut parts: Vec<Doc> = vec![Doc::text(&*def.name.text)];
-    parts.extend(sizes.chain(def.params.iter().map(param)));
+    parts.extend(sizes.chain(def.params.iter().map(types::def_param)));
     match &def.result {
         Some(result) => parts.push(Doc::text(": ") + ty(result) + " =".into()),
         None => {

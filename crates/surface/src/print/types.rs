@@ -98,6 +98,15 @@ pub(super) fn param(param: &Param) -> Doc {
     }
 }
 
+/// A parameter of a definition, where `[n]` is a size.
+pub(super) fn def_param(one: &Param) -> Doc {
+    let size = |parts: &Vec<Pattern>| parts.len() < 2;
+    match &one.pattern.kind {
+        PatternKind::Array(parts) if one.ty.is_none() && size(parts) => parens(param(one)),
+        _ => param(one),
+    }
+}
+
 pub(super) fn pattern(p: &Pattern) -> Doc {
     match &p.kind {
         PatternKind::Con(name, arguments) => {
@@ -114,14 +123,30 @@ pub(super) fn pattern(p: &Pattern) -> Doc {
         }
         PatternKind::Tuple(parts) => brackets("(", parts.iter().map(element), ")"),
         PatternKind::Record(fields) => brackets("{", fields.iter().map(field), "}"),
+        PatternKind::Array(parts) => brackets("[", parts.iter().map(element), "]"),
+        PatternKind::Or(parts) => parens(alternatives(parts)),
         PatternKind::Annotated(inner, t) => parens(pattern(inner) + " : ".into() + ty(t)),
     }
+}
+
+/// The pattern of a case, whose alternatives need no parentheses.
+pub(super) fn case(p: &Pattern) -> Doc {
+    match &p.kind {
+        PatternKind::Or(parts) => alternatives(parts).group(),
+        _ => pattern(p),
+    }
+}
+
+/// `p | q`
+fn alternatives(parts: &[Pattern]) -> Doc {
+    Doc::join(&(Doc::line() + "| ".into()), parts.iter().map(pattern))
 }
 
 /// An element of a tuple needs no parentheses around its type.
 fn element(p: &Pattern) -> Doc {
     match &p.kind {
         PatternKind::Annotated(inner, t) => pattern(inner) + " : ".into() + ty(t),
+        PatternKind::Or(parts) => alternatives(parts).group(),
         PatternKind::Con(..)
         | PatternKind::Int(_)
         | PatternKind::Real(_)
@@ -130,7 +155,8 @@ fn element(p: &Pattern) -> Doc {
         PatternKind::Var(_)
         | PatternKind::Bool(_)
         | PatternKind::Tuple(_)
-        | PatternKind::Record(_) => pattern(p),
+        | PatternKind::Record(_)
+        | PatternKind::Array(_) => pattern(p),
     }
 }
 
@@ -150,7 +176,8 @@ fn atomic(p: &Pattern) -> Doc {
         | PatternKind::Var(_)
         | PatternKind::Bool(_)
         | PatternKind::Tuple(_) => false,
-        PatternKind::Record(_) | PatternKind::Annotated(..) | PatternKind::Error => false,
+        PatternKind::Record(_) | PatternKind::Array(_) | PatternKind::Or(_) => false,
+        PatternKind::Annotated(..) | PatternKind::Error => false,
     };
     if wide { parens(pattern(p)) } else { pattern(p) }
 }

@@ -128,7 +128,8 @@ impl Match {
         let plain = |words: &[Word]| -> Vec<usize> {
             (0..words.len()).filter(|k| !words[*k].round() || of_unit(words, *k)).collect()
         };
-        let (a, b) = (plain(source), plain(out));
+        let (mut a, b) = (plain(source), plain(out));
+        a.retain(|k| !is_trailing_comma(source, *k));
         let (mut i, mut j) = (0, 0);
         while i < a.len() && j < b.len() {
             let same = |di: usize, dj: usize| {
@@ -184,6 +185,12 @@ impl Match {
             *nth += 1;
         }
     }
+}
+
+/// Whether it is a comma before a closing bracket, which the layout omits.
+fn is_trailing_comma(words: &[Word], k: usize) -> bool {
+    let closes = |word: &Word| matches!(word.kind, TokenKind::Close(_));
+    words[k].kind == TokenKind::Comma && words.get(k + 1).is_some_and(closes)
 }
 
 /// Whether it is a parenthesis of `()`, which is never omitted.

@@ -5,6 +5,7 @@ use std::rc::Rc;
 
 use lambada_source::Span;
 use lambada_surface::ast::*;
+use lambada_surface::resolve;
 
 /// A source of choices; when it is used up, every choice is the first, which is the smallest.
 pub struct Draw<'a> {
@@ -85,7 +86,9 @@ impl<'a> Draw<'a> {
 
     pub fn module(&mut self) -> Module {
         let items = self.many(1, Self::item);
-        Module { doc: self.some(Self::doc), items, written: None }
+        let mut module = Module { doc: self.some(Self::doc), items, written: None };
+        resolve(&mut module);
+        module
     }
 
     fn doc(&mut self) -> Rc<str> {
@@ -176,7 +179,7 @@ impl<'a> Draw<'a> {
     }
 
     fn pattern(&mut self, depth: usize) -> Pattern {
-        let n = if depth == 0 { 6 } else { 10 };
+        let n = if depth == 0 { 6 } else { 11 };
         let kind = match self.below(n) {
             0 => PatternKind::Var(self.lower()),
             1 => PatternKind::Wildcard,
@@ -191,17 +194,40 @@ impl<'a> Draw<'a> {
             }),
             7 => PatternKind::Record(self.many(1, |d| (d.name(), d.pattern(depth - 1)))),
             8 => PatternKind::Con(self.upper(), self.many(1, |d| d.pattern(depth - 1))),
+            9 => PatternKind::Array(self.many(0, |d| d.pattern(depth - 1))),
             _ => PatternKind::Annotated(Box::new(self.pattern(depth - 1)), self.ty(1)),
         };
         Pattern { kind, span: span() }
     }
 
-    fn clause(&mut self, depth: usize) -> Clause {
+    /// The pattern of a case, which may have alternatives.
+    fn case(&mut self, depth: usize) -> Pattern {
         if self.flip() {
-            Clause::Range(self.name(), self.expr(depth))
-        } else {
-            Clause::In(self.pattern(1), self.expr(depth))
+            return self.pattern(depth);
         }
+        let alternatives = PatternKind::Or(self.many(2, |d| d.pattern(depth)));
+        let kind = match self.below(3) {
+            0 => alternatives,
+            _ => {
+                let inner = Pattern { kind: alternatives, span: span() };
+                PatternKind::Tuple(vec![self.pattern(depth), inner])
+            }
+        };
+        Pattern { kind, span: span() }
+    }
+
+    fn clause(&mut self, depth: usize) -> Clause {
+        match self.below(5) {
+            0 | 1 => Clause::Range(self.name(), self.expr(depth)),
+            2 => Clause::Between(self.expr(depth), self.name(), self.expr(depth)),
+            _ => Clause::In(self.pattern(1), self.expr(depth)),
+        }
+    }
+
+    fn clauses(&mut self, depth: usize) -> Vec<Clause> {
+        let mut clauses = self.many(1, |d| d.clause(depth));
+        clauses.extend(self.some(|d| Clause::If(d.expr(depth))));
+        clauses
     }
 
     fn boxed(&mut self, depth: usize) -> Box<Expr> {
@@ -240,14 +266,25 @@ impl<'a> Draw<'a> {
                 BinaryOp::Sub => ExprKind::Operator(BinaryOp::Sub),
                 op => ExprKind::SectionRight(op, self.boxed(depth)),
             },
-            20 => ExprKind::Let(self.param(1), self.boxed(depth), self.boxed(depth)),
+            20 => {
+                let mut param = self.param(1);
+                // An unknown constructor with arguments would be a local function.
+                if let PatternKind::Con(_, arguments) = &mut param.pattern.kind {
+                    arguments.clear();
+                }
+                ExprKind::Let(param, self.boxed(depth), self.boxed(depth))
+            }
             21 => self.functions(depth),
             22 => ExprKind::If(self.boxed(depth), self.boxed(depth), self.boxed(depth)),
             23 | 24 => ExprKind::Match(
                 self.boxed(depth),
-                self.many(1, |d| Arm { pattern: d.pattern(2), body: d.expr(depth) }),
+                self.many(1, |d| Arm {
+                    pattern: d.case(2),
+                    guard: d.some(|d| d.expr(depth)),
+                    body: d.expr(depth),
+                }),
             ),
-            25 => ExprKind::For(self.many(1, |d| d.clause(depth)), self.boxed(depth)),
+            25 => ExprKind::For(self.clauses(depth), self.boxed(depth)),
             26 => {
                 let kind = if self.flip() {
                     LoopKind::While(self.boxed(depth))
@@ -258,7 +295,7 @@ impl<'a> Draw<'a> {
                         1 => Checkpoint::Sqrt,
                         _ => Checkpoint::States(d.boxed(depth)),
                     });
-                    LoopKind::For(clause, policy)
+                    LoopKind::For(clause, self.some(|d| d.boxed(depth)), policy)
                 };
                 ExprKind::Loop(self.param(1), self.boxed(depth), kind, self.boxed(depth))
             }

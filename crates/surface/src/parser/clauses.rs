@@ -1,0 +1,154 @@
+//! The clauses of a `for` and of a `loop`: `i < n`, `a <= i < b`, `x in xs`, `if c`.
+
+use super::expr::ADDITIVE;
+use super::{Parse, Parser};
+use crate::ast::{BinaryOp, Clause, Expr, ExprKind, Name, Pattern, PatternKind};
+use crate::messages::forms;
+use crate::messages::syntax::Missing;
+use crate::token::{Keyword, TokenKind};
+
+impl Parser<'_> {
+    /// One or more dimensions, separated by commas or `for`, and perhaps a filter. Behind a problem,
+    /// parsing continues at the next comma or arrow.
+    pub(super) fn clauses(&mut self) -> Parse<Vec<Clause>> {
+        let mut all = vec![self.clause()?];
+        loop {
+            self.find(|kind| matches!(kind, TokenKind::Comma | TokenKind::FatArrow));
+            if self.lost || !(self.eat(TokenKind::Comma) || self.eat_keyword(Keyword::For)) {
+                break;
+            }
+            all.push(self.clause()?);
+        }
+        if !self.lost {
+            all.extend(self.filter()?.map(Clause::If));
+        }
+        Ok(all)
+    }
+
+    /// `if c` after the dimensions.
+    pub(super) fn filter(&mut self) -> Parse<Option<Expr>> {
+        if !self.eat_keyword(Keyword::If) {
+            return Ok(None);
+        }
+        Ok(Some(*self.nested(Self::single)?))
+    }
+
+    /// A dimension: `i < n`, `a <= i < b` or `p in xs`.
+    pub(super) fn clause(&mut self) -> Parse<Clause> {
+        let in_clause = std::mem::replace(&mut self.in_clause, true);
+        let clause = self.dimension();
+        self.in_clause = in_clause;
+        clause
+    }
+
+    fn dimension(&mut self) -> Parse<Clause> {
+        if self.is_between() {
+            return self.between();
+        }
+        if self.at_index()
+            && let TokenKind::Op(BinaryOp::Lt | BinaryOp::Le) = self.ahead(1).kind
+        {
+            let name = self.bump_name();
+            self.below()?;
+            return Ok(Clause::Range(name, self.bound()?));
+        }
+        let pattern = self.pattern()?;
+        if self.kind() == TokenKind::Equals {
+            return self.halt(forms::range_for(self.span()));
+        }
+        if !self.eat_keyword(Keyword::In) {
+            return Err(self.expected_in(
+                Missing::Sign,
+                "`<` or `in`",
+                "each part of a `for` is written `i < n` or `x in xs`",
+            ));
+        }
+        let array = *self.nested(Self::single)?;
+        match self.kind() {
+            TokenKind::DotDot | TokenKind::Colon => self.range(pattern, array),
+            _ => Ok(Clause::In(pattern, array)),
+        }
+    }
+
+    /// `i in a..b`, `i in a:b`, without `b`: `a <= i < b`, or `i < b` from 0.
+    fn range(&mut self, pattern: Pattern, from: Expr) -> Parse<Clause> {
+        let text = match pattern.kind {
+            PatternKind::Var(text) => text,
+            PatternKind::Wildcard => self.intern("_"),
+            PatternKind::Con(name, arguments) if arguments.is_empty() => name.text,
+            _ => return self.halt(forms::range_pattern(pattern.span)),
+        };
+        let name = Name { text, span: pattern.span };
+        let inclusive = self.here() == "..." || self.ahead(1).kind == TokenKind::Equals;
+        if inclusive {
+            return self.halt(forms::range_for(self.span()));
+        }
+        self.bump();
+        let to = self.bound()?;
+        Ok(match from.kind {
+            ExprKind::Int(0) => Clause::Range(name, to),
+            _ => Clause::Between(from, name, to),
+        })
+    }
+
+    /// `a <= i < b`
+    fn between(&mut self) -> Parse<Clause> {
+        let from = self.bound()?;
+        self.bump();
+        let name = self.bump_name();
+        self.below()?;
+        Ok(Clause::Between(from, name, self.bound()?))
+    }
+
+    fn bound(&mut self) -> Parse<Expr> {
+        Ok(*self.nested(|p| p.binary(ADDITIVE))?)
+    }
+
+    /// The `<` after an index; reports a `<=`.
+    fn below(&mut self) -> Parse<()> {
+        if self.kind() == TokenKind::Op(BinaryOp::Le) {
+            self.report(forms::inclusive_for(self.span()));
+        }
+        self.bump();
+        Ok(())
+    }
+
+    fn at_index(&self) -> bool {
+        matches!(self.kind(), TokenKind::Lower | TokenKind::Upper)
+    }
+
+    /// Whether `a <= i < b` follows.
+    fn is_between(&self) -> bool {
+        let mut depth = 0_usize;
+        for at in self.at..self.tokens.len() {
+            match self.tokens[at].kind {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) if depth == 0 => return false,
+                TokenKind::Close(_) => depth -= 1,
+                TokenKind::Op(BinaryOp::Le) if depth == 0 => {
+                    let (name, sign) = (self.tokens.get(at + 1), self.tokens.get(at + 2));
+                    let index = name.is_some_and(|token| {
+                        matches!(token.kind, TokenKind::Lower | TokenKind::Upper)
+                    });
+                    let above = sign.is_some_and(|token| {
+                        matches!(token.kind, TokenKind::Op(BinaryOp::Lt | BinaryOp::Le))
+                    });
+                    return at > self.at && index && above;
+                }
+                TokenKind::Op(op) if depth == 0 && op.level() < ADDITIVE => return false,
+                TokenKind::Lower
+                | TokenKind::Upper
+                | TokenKind::Int(_)
+                | TokenKind::Real(_)
+                | TokenKind::Text
+                | TokenKind::Op(_)
+                | TokenKind::Keyword(Keyword::True | Keyword::False | Keyword::Not)
+                | TokenKind::Dot => {}
+                TokenKind::End => return false,
+                _ if depth == 0 => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+}
