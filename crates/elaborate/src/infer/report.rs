@@ -308,6 +308,7 @@ impl Infer<'_> {
                 .keys()
                 .chain(self.scopes[0].defs.keys())
                 .chain(scope.imports.keys())
+                .chain(scope.listed.keys())
                 .map(|name| &**name),
         );
         for name in Builtin::names() {
@@ -321,7 +322,12 @@ impl Infer<'_> {
             .filter(|(_, module)| self.scopes[**module].defs.contains_key(name))
             .map(|(module, _)| messages::qualified(module, name))
             .min();
-        let cure = imported.or_else(|| foreign::instead(name).map(str::to_string));
+        let unlisted = || {
+            let defined = |k: &usize| self.scopes[*k].defs.contains_key(name);
+            scope.listed.values().any(defined).then(|| messages::unlisted(name))
+        };
+        let cure =
+            imported.or_else(unlisted).or_else(|| foreign::instead(name).map(str::to_string));
         self.problems.push(messages::unknown_name(name, span, near, cure));
     }
 
