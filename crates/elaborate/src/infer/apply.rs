@@ -94,7 +94,7 @@ impl Infer<'_> {
         }
         if let ExprKind::Var(name) = &head.kind {
             let (mut exp, bound) = self.variable(name, head.span, expr.span);
-            self.note_extremum(&exp, &args, expr.span);
+            self.extrema.note(&exp, &args, expr.span);
             if matches!(exp.kind, ExpKind::Builtin(Builtin::Inspect)) {
                 exp.kind = ExpKind::Inspect(first.map_or_else(|| "".into(), label));
             }

@@ -8,11 +8,13 @@ use crate::builtin::{Builtin, FunctionShape};
 use crate::messages;
 use crate::typed::{Exp, ExpKind};
 
-use super::Infer;
 use super::apply::Arg;
 
-/// An application of `max` or `min` to one argument.
-pub(super) struct Partial {
+/// The applications of `max` and `min` to one argument in a program.
+#[derive(Default)]
+pub(super) struct Extrema(Vec<Partial>);
+
+struct Partial {
     span: Span,
     hint: String,
 }
@@ -20,9 +22,9 @@ pub(super) struct Partial {
 /// Length of the longest argument that a hint repeats.
 const LONGEST_ARGUMENT: usize = 30;
 
-impl Infer<'_> {
-    /// Notes an application of `max` or `min` to one argument.
-    pub(super) fn note_extremum(&mut self, head: &Exp, args: &[Arg], span: Span) {
+impl Extrema {
+    /// Notes an application if it is of `max` or `min` to one argument.
+    pub(super) fn note(&mut self, head: &Exp, args: &[Arg], span: Span) {
         let ExpKind::Builtin(Builtin::Function(name, FunctionShape::Binary(_))) = head.kind else {
             return;
         };
@@ -31,28 +33,26 @@ impl Infer<'_> {
             text.len() <= LONGEST_ARGUMENT && text.chars().all(|c| c.is_alphanumeric() || c == '_')
         });
         let hint = messages::extremum_of_array(name, array.as_deref().unwrap_or("xs"));
-        self.extrema.push(Partial { span, hint });
+        self.0.push(Partial { span, hint });
     }
 
     /// Replaces the hint "did you forget an argument" of problems about `max xs`, or about a
     /// variable of a definition with such an application.
-    pub(super) fn hint_at_extrema(&mut self) {
-        let definitions: Vec<Span> = self.globals.iter().map(|global| global.syntax.span).collect();
-        let extrema = std::mem::take(&mut self.extrema);
-        let hint_for = |problem: &Problem| {
-            let at = problem.labels.first()?.span;
-            let definition = definitions.iter().find(|def| contains(**def, at))?;
-            let exact = extrema.iter().find(|partial| partial.span == at);
-            let near = || extrema.iter().find(|partial| contains(*definition, partial.span));
-            exact.or_else(near).map(|partial| partial.hint.clone())
-        };
-        for problem in &mut self.problems {
+    pub(super) fn explain(&self, problems: &mut [Problem], definitions: &[Span]) {
+        for problem in problems {
             if problem.hints.iter().any(|hint| hint == messages::FORGOTTEN_ARGUMENT)
-                && let Some(hint) = hint_for(problem)
+                && let Some(partial) = self.behind(problem, definitions)
             {
-                problem.hints = vec![hint];
+                problem.hints = vec![partial.hint.clone()];
             }
         }
+    }
+
+    fn behind(&self, problem: &Problem, definitions: &[Span]) -> Option<&Partial> {
+        let at = problem.labels.first()?.span;
+        let definition = *definitions.iter().find(|def| contains(**def, at))?;
+        let exact = self.0.iter().find(|partial| partial.span == at);
+        exact.or_else(|| self.0.iter().find(|partial| contains(definition, partial.span)))
     }
 }
 

@@ -17,7 +17,6 @@ mod expr;
 mod extrema;
 mod fields;
 mod functions;
-mod imports;
 mod missing;
 mod operators;
 mod patterns;
@@ -45,6 +44,7 @@ use crate::solve::ty::{Ty, VariantId};
 use crate::typed::{Claim, Function, GlobalId, Local, LocalId};
 pub(crate) use env::{Env, LocalMeaning};
 use env::{OwnCall, Provisional, SizedCall};
+use extrema::Extrema;
 pub(crate) use missing::MissingSize;
 
 /// A top-level definition.
@@ -137,7 +137,7 @@ pub(crate) struct Infer<'a> {
     /// Calls inside of the recursive groups that are being elaborated, with incomplete signatures.
     sized_calls: Vec<SizedCall>,
     /// Applications `max xs` and `min xs` to one argument, for the hints of problems about them.
-    extrema: Vec<extrema::Partial>,
+    extrema: Extrema,
     /// Whether the current elaboration is an attempt; attempts do not nest.
     trying: bool,
     /// Whether the parser has left something out.
@@ -172,7 +172,7 @@ impl<'a> Infer<'a> {
             too_large: false,
             own_calls: Vec::new(),
             sized_calls: Vec::new(),
-            extrema: Vec::new(),
+            extrema: Extrema::default(),
             trying: false,
             incomplete: false,
             arms: 0,
@@ -189,7 +189,8 @@ impl<'a> Infer<'a> {
                 infer.global(GlobalId(id as u32));
             }
         }
-        infer.hint_at_extrema();
+        let definitions: Vec<Span> = infer.globals.iter().map(|def| def.syntax.span).collect();
+        infer.extrema.explain(&mut infer.problems, &definitions);
         infer
     }
 
