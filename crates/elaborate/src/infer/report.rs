@@ -74,13 +74,9 @@ impl Infer<'_> {
     ) -> lambada_source::Problem {
         let shown = self.solver.show_expected(&[expected, found]);
         let why = why.cloned().unwrap_or(Why::Form("what is needed"));
-        messages::mismatch(
-            span,
-            &shown[0],
-            &shown[1],
-            &why,
-            Details { hint: self.mismatch_hint(found, expected) },
-        )
+        let hint =
+            self.mismatch_hint(found, expected).or_else(|| messages::first_argument_meant(&why));
+        messages::mismatch(span, &shown[0], &shown[1], &why, Details { hint })
     }
 
     fn mismatch_hint(&self, found: Ty, expected: Ty) -> Option<String> {

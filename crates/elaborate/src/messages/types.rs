@@ -107,6 +107,19 @@ pub(crate) fn more_arrays(name: &str) -> Option<&'static str> {
     })
 }
 
+/// Hint for the first argument of a library function that other languages write otherwise.
+pub(crate) fn first_argument_meant(why: &Why) -> Option<String> {
+    let Why::Argument(of, 1) = why else { return None };
+    let name = of.trim_matches('`');
+    Some(match name {
+        "zeros" | "ones" => format!("a matrix is `replicate n ({name} m)`"),
+        "any" | "all" | "count" => {
+            format!("a function comes first: `{name} p xs`; of truth values, `{name} id xs`")
+        }
+        _ => return None,
+    })
+}
+
 /// Hint for `max xs`, an application of the function of two numbers to an array.
 pub(crate) fn extremum_of_array(name: &str, array: &str) -> String {
     let (word, reduction) =
