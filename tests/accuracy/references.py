@@ -209,6 +209,42 @@ def prelude():
         definite,
     )
 
+    block("log2 x", lambda x: m.log(x) / m.log(2), POSITIVE, [0], {0.0: (-inf, inf, -inf)})
+    block("log10 x", lambda x: m.log(x) / m.log(10), POSITIVE, [0], {0.0: (-inf, inf, -inf)})
+    block("square x", lambda x: x * x, sizes)
+    block("radians x", lambda x: x * m.pi / 180, sizes)
+    block("degrees x", lambda x: x * 180 / m.pi, sizes)
+    block("lerp 2.0 5.0 x", lambda x: 2 + 3 * x, sizes)
+    block("(linspace x 3.0 4)[1]", lambda x: (2 * x + 3) / 3, sizes)
+    block("(cumprod [x, x * x, 0.3])[1]", lambda x: x**3, sizes)
+    block("(cross [x, 1, 2] [0.5, x, 3])[2]", lambda x: x * x - mpf(0.5), sizes)
+    block("(convolve [x, 2] [x, 3])[1]", lambda x: 5 * x, sizes)
+    block("(log_softmax [x, 0])[0]", lambda x: x - logsumexp(x, mpf(0)), within)
+    block("logaddexp x 0", lambda x: logsumexp(x, mpf(0)), within)
+    block("variance [x, 2, -3]", lambda x: spread(x) / 3, sizes)
+    block("stddev [x, 2, -3]", lambda x: m.sqrt(spread(x) / 3), sizes)
+    block("sample_variance [x, 2, -3]", lambda x: spread(x) / 2, sizes)
+    block("sample_stddev [x, 2, -3]", lambda x: m.sqrt(spread(x) / 2), sizes)
+    block("covariance [x, 2, -3] [1, 0, 3]", lambda x: joint(x) / 3, sizes)
+    block("sample_covariance [x, 2, -3] [1, 0, 3]", lambda x: joint(x) / 2, sizes)
+    moderate = upto(1e4, sizes)
+    block(
+        "correlation [x, 2, -3] [1, 0, 3]",
+        lambda x: joint(x) / m.sqrt(spread(x) * mpf(14) / 3),
+        moderate,
+    )
+
+
+def spread(x):
+    """The sum of the squared distances of x, 2 and -3 from their mean."""
+    mean = (x - 1) / 3
+    return (x - mean) ** 2 + (2 - mean) ** 2 + (3 + mean) ** 2
+
+
+def joint(x):
+    """The sum of the products of those with the distances of 1, 0 and 3 from their mean."""
+    return x - 9 - 4 * (x - 1) / 3
+
 
 # std/special
 

@@ -98,7 +98,7 @@ impl Best<'_> {
             let mut tree = tree.clone();
             let mut defs = tree.items.iter_mut().filter_map(|item| match item {
                 Item::Def(def) => Some(def),
-                Item::Type(_) | Item::Import { .. } => None,
+                Item::Type(_) | Item::Import(_) => None,
             });
             let changed = defs.find(|def| &*def.name.text == "f").is_some_and(change);
             changed.then_some(tree)
@@ -191,7 +191,7 @@ fn nth(tree: &Module, k: usize) -> Option<Expr> {
 fn bodies(tree: &Module) -> impl Iterator<Item = &Expr> {
     tree.items.iter().filter_map(|item| match item {
         Item::Def(def) => Some(&def.body),
-        Item::Type(_) | Item::Import { .. } => None,
+        Item::Type(_) | Item::Import(_) => None,
     })
 }
 
@@ -214,7 +214,7 @@ fn replaced(tree: &Module, k: usize, with: &Expr) -> Module {
     for item in &mut tree.items {
         match item {
             Item::Def(def) => visit(&mut def.body, &mut left, with),
-            Item::Type(_) | Item::Import { .. } => {}
+            Item::Type(_) | Item::Import(_) => {}
         }
     }
     tree

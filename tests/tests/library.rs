@@ -33,7 +33,7 @@ fn public(text: &str) -> Vec<Def> {
     assert!(problems.is_empty(), "{problems:?}");
     let defs = module.items.into_iter().filter_map(|item| match item {
         Item::Def(def) => Some(def),
-        Item::Type(_) | Item::Import { .. } => None,
+        Item::Type(_) | Item::Import(_) => None,
     });
     defs.filter(|def| !def.name.text.starts_with('_')).collect()
 }

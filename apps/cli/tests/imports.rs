@@ -86,6 +86,26 @@ fn files_of_one_name() {
     assert_eq!(run(&apart.unwrap_or_else(|e| panic!("{e}")), "f", Operator::Value, &[]), "22.0");
 }
 
+/// A file that is imported under a name and by a list, in a module that is imported itself.
+#[test]
+fn names_and_lists() {
+    let inner = ("inner.lam", "import \"x/util\" as u (two)\ndef four = two + u.two\n");
+    let util = ("x/util.lam", "def two = 2.0\ndef three = 3.0\n");
+    let main =
+        ("main.lam", "import \"inner\" (four)\nimport \"x/util\" as v\ndef f = four * v.three\n");
+    let unit = load(&[util, inner, main]).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(run(&unit, "f", Operator::Value, &[]), "12.0");
+}
+
+#[test]
+fn derived_source_brings_listed_types() {
+    let main = "import \"shapes\" as s (shape)\ndef f (a : shape) = 2.0 * s.area a\n";
+    let unit = load(&[("shapes.lam", SHAPES), ("sizes.lam", SIZES), ("main.lam", main)])
+        .unwrap_or_else(|e| panic!("{e}"));
+    let text = unit.derivative_source("f", Operator::Vjp, None).unwrap_or_else(|p| panic!("{p:?}"));
+    assert!(text.contains("type shape ="), "{text}");
+}
+
 /// The derivative comes with the types that it mentions, directly or through others, and with no
 /// other types.
 #[test]

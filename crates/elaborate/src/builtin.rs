@@ -63,6 +63,9 @@ const CHECKS: &[(&str, &str)] = &[
     ("prelude_check_mean", "mean of an empty array"),
     ("prelude_check_argmax", "argmax of an empty array"),
     ("prelude_check_argmin", "argmin of an empty array"),
+    ("prelude_check_quantile", "quantile of an empty array"),
+    ("prelude_check_median", "median of an empty array"),
+    ("prelude_check_chunks", "chunks of {0} elements from an array of {1}: some are left over"),
     ("prelude_check_pivot", "the matrix is singular"),
     ("prelude_check_steps", "the solution needs more than 1000000 steps"),
     (
@@ -84,7 +87,7 @@ impl Builtin {
             "pi" => Some(Builtin::Constant(std::f64::consts::PI)),
             "inf" => Some(Builtin::Constant(f64::INFINITY)),
             "nan" => Some(Builtin::Constant(f64::NAN)),
-            "length" => Some(Builtin::Length),
+            "length" | "len" => Some(Builtin::Length),
             "sum" => Some(Builtin::Sum),
             "product" => Some(Builtin::Product),
             "maximum" => Some(Builtin::Maximum),
@@ -109,8 +112,8 @@ impl Builtin {
     /// All names that users may use.
     pub fn names() -> impl Iterator<Item = &'static str> {
         let named = [
-            "pi", "inf", "nan", "length", "sum", "product", "maximum", "minimum", "jvp", "vjp",
-            "jacobian", "inspect",
+            "pi", "inf", "nan", "length", "len", "sum", "product", "maximum", "minimum", "jvp",
+            "vjp", "jacobian", "inspect",
         ];
         named.into_iter().chain(Prim::ALL.iter().filter_map(|prim| call_name(*prim)))
     }

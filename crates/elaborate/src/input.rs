@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_surface::ast::Module;
+use lambada_surface::ast::{Import, Module};
 
 /// The modules of one program.
 pub struct Input<'a> {
@@ -53,4 +53,14 @@ pub fn import_key(from: Option<&str>, path: &str) -> String {
         }
     }
     format!("{}{}", if rooted { "/" } else { "" }, parts.join("/"))
+}
+
+/// The name before the members of an import: the one after `as`, or that of its file, given by its
+/// [`import_key`]. An import with a list has none unless it says `as`.
+pub fn import_name(import: &Import, key: &str) -> Option<Rc<str>> {
+    match &import.alias {
+        Some(alias) => Some(alias.text.clone()),
+        None if import.names.is_some() => None,
+        None => Some(key.rsplit('/').next().unwrap_or(key).into()),
+    }
 }

@@ -23,5 +23,5 @@ mod typed;
 pub use builtin::builtin_names;
 pub use checked::{Checked, Definition, Quotient, elaborate};
 pub(crate) use checked::{Elaborated, Global};
-pub use input::{Input, import_key, library_module};
+pub use input::{Input, import_key, import_name, library_module};
 pub use solve::defaults::Shape;

@@ -21,7 +21,7 @@ use crate::messages;
 pub(crate) fn lints(module: &Module) -> Vec<Problem> {
     let definitions = module.items.iter().filter_map(|item| match item {
         Item::Def(def) => Some(def),
-        Item::Type(_) | Item::Import { .. } => None,
+        Item::Type(_) | Item::Import(_) => None,
     });
     definitions.flat_map(of_definition).collect()
 }

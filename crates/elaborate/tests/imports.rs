@@ -95,6 +95,64 @@ fn own_definitions_win() {
     assert!(found.is_ok(), "{found:?}");
 }
 
+#[test]
+fn an_import_has_the_name_after_as() {
+    let found = with_import(
+        LINALG,
+        "import \"linalg\" as la\ndef f (x : vec3) = la.scale 2 x
+def g (s : la.shape) = match s | la.Circle r -> r | Point -> 0",
+    );
+    let expected = [("f", "[3]real -> [3]real"), ("g", "shape -> real")];
+    assert_eq!(found, Ok(expected.map(|(a, b)| (a.to_string(), b.to_string())).to_vec()));
+    let other = with_import(LINALG, "import \"linalg\" as la\ndef f = linalg.scale");
+    assert_eq!(other, Err(vec!["unknown name `linalg`".to_string()]));
+}
+
+#[test]
+fn listed_names_need_no_module() {
+    let found = with_import(
+        LINALG,
+        "import \"linalg\" (scale, shape)\nimport \"linalg\" as la
+def f (x : real) = scale 2 (la.twice x)\ndef g (s : shape) = match s | Circle r -> r | Point -> 0",
+    );
+    let expected = [("f", "real -> real"), ("g", "shape -> real")];
+    assert_eq!(found, Ok(expected.map(|(a, b)| (a.to_string(), b.to_string())).to_vec()));
+}
+
+#[test]
+fn only_listed_names_are_known() {
+    let found = with_import(
+        LINALG,
+        "import \"linalg\" (scale)\ndef f = twice 1.0\ndef g = Point\ndef h = linalg.twice 1.0",
+    );
+    let expected = ["unknown name `twice`", "unknown constructor `Point`", "unknown name `linalg`"];
+    assert_eq!(found, Err(expected.map(str::to_string).to_vec()));
+}
+
+#[test]
+fn lists_are_checked() {
+    let found = with_import(
+        LINALG,
+        "import \"linalg\" (scal, twice, Circle, shape)\nimport \"linalg\" (twice)\ndef twice x = x + x",
+    );
+    let expected = [
+        "`linalg` does not define `scal`",
+        "`twice` would mean two things",
+        "`twice` would mean two things",
+    ];
+    assert_eq!(found, Err(expected.map(str::to_string).to_vec()));
+}
+
+#[test]
+fn a_list_hides_the_prelude() {
+    let found = with_import(
+        "def sum x = x + 1\ntype option = Full real\n",
+        "import \"linalg\" (sum, option)\ndef f = sum 1.0\ndef g (o : option) = match o | Full x -> x",
+    );
+    let expected = [("f", "real"), ("g", "option -> real")];
+    assert_eq!(found, Ok(expected.map(|(a, b)| (a.to_string(), b.to_string())).to_vec()));
+}
+
 /// All of the library, whether a program uses it or not.
 #[test]
 fn the_whole_library_is_sound() {

@@ -125,7 +125,7 @@ fn parameters(expression: &Expression) -> Vec<Parameter> {
     let (module, _) = lambada_surface::parse(&text, FileId::default());
     let mentioned: BTreeSet<Rc<str>> = match module.items.first() {
         Some(Item::Def(def)) => free_variables(def).into_iter().collect(),
-        Some(Item::Type(_) | Item::Import { .. }) | None => BTreeSet::new(),
+        Some(Item::Type(_) | Item::Import(_)) | None => BTreeSet::new(),
     };
     let mut parameters: Vec<Parameter> = Vec::new();
     for entry in &inputs.entries {

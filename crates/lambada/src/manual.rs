@@ -34,11 +34,12 @@ pub struct Chapter {
 }
 
 /// Built-in names that are no scalar functions, with types and descriptions.
-const BUILTINS: [(&str, &str, &str); 12] = [
+const BUILTINS: [(&str, &str, &str); 13] = [
     ("pi", "real", "The ratio of a circle's circumference to its diameter."),
     ("inf", "real", "Infinity."),
     ("nan", "real", "Not a number."),
     ("length", "[n]a -> int", "How many elements an array has: `length [1, 2, 3]` is `3`."),
+    ("len", "[n]a -> int", "`length`, as other languages call it: `len [1, 2, 3]` is `3`."),
     (
         "sum",
         "[n]a -> a",
@@ -159,7 +160,7 @@ fn chapter(name: &'static str, text: &str) -> Chapter {
     let entries = module.items.iter().filter_map(|item| match item {
         Item::Def(def) => definition(def, text, &qualified(&def.name.text)),
         Item::Type(def) => type_definition(def, text),
-        Item::Import { .. } => None,
+        Item::Import(_) => None,
     });
     let doc = module.doc.as_deref().unwrap_or_default();
     Chapter { name, text: one_line(doc), entries: entries.collect() }

@@ -224,10 +224,10 @@ impl Loader<'_> {
     /// Reads the imports of a module; `from` is its key if it is itself imported.
     fn imports(&mut self, module: &Module, from: Option<&str>) {
         for item in &module.items {
-            if let Item::Import { path, span } = item {
-                let key = import_key(from, path);
+            if let Item::Import(import) = item {
+                let key = import_key(from, &import.path);
                 if self.loaded.iter().all(|(known, _)| **known != *key) {
-                    self.import(&key, path, *span);
+                    self.import(&key, &import.path, import.span);
                 }
             }
         }
@@ -327,7 +327,7 @@ fn broken_definitions(module: &Module, problems: &[Problem]) -> Option<Vec<Span>
         let place = problem.labels.first()?.span;
         module.items.iter().find_map(|item| match item {
             Item::Def(def) if within(def.span, place) => Some(def.span),
-            Item::Def(_) | Item::Type(_) | Item::Import { .. } => None,
+            Item::Def(_) | Item::Type(_) | Item::Import(_) => None,
         })
     };
     problems.iter().filter(|problem| is_error(problem)).map(definition).collect()

@@ -1,14 +1,14 @@
 //! The type definitions that a stand-alone text needs, from the program and its imports, without
 //! qualified names.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use lambada_core::{Program, Size, SizedTy, Ty, TypeId};
-use lambada_elaborate::import_key;
+use lambada_elaborate::{import_key, import_name};
 use lambada_source::Problem;
 use lambada_surface::ast::{
-    Def, Expr, ExprKind, Item, Module, Name, TypeBody, TypeDef, TypeExpr, TypeKind,
+    Def, Expr, ExprKind, Import, Item, Module, Name, TypeBody, TypeDef, TypeExpr, TypeKind,
 };
 use lambada_surface::build;
 use lambada_surface::visit::{Visit, walk_expr};
@@ -102,7 +102,7 @@ impl<'a> Files<'a> {
     pub(crate) fn entry(&self, name: &str) -> Option<&'a Def> {
         self.modules[self.own()].1.items.iter().find_map(|item| match item {
             Item::Def(def) if &*def.name.text == name => Some(def),
-            Item::Def(_) | Item::Type(_) | Item::Import { .. } => None,
+            Item::Def(_) | Item::Type(_) | Item::Import(_) => None,
         })
     }
 
@@ -193,7 +193,7 @@ impl<'a> Files<'a> {
     fn definitions(&self, file: usize) -> impl Iterator<Item = &'a TypeDef> + use<'a> {
         self.modules[file].1.items.iter().filter_map(|item| match item {
             Item::Type(def) => Some(def),
-            Item::Def(_) | Item::Import { .. } => None,
+            Item::Def(_) | Item::Import(_) => None,
         })
     }
 
@@ -245,28 +245,30 @@ impl<'a> Files<'a> {
     fn resolve(&self, file: usize, name: &str) -> Option<FileAndName> {
         let (from, name) =
             name.split_once('.').map_or((None, name), |(from, name)| (Some(from), name));
-        let mut imports: Vec<usize> = self
-            .imports(file)
-            .into_iter()
-            .filter(|(base, _)| from.is_none_or(|from| **base == *from))
-            .map(|i| i.1)
-            .collect();
+        let means = |(import, key, _): &(&Import, String, usize)| match (from, &import.names) {
+            (Some(from), _) => import_name(import, key).as_deref() == Some(from),
+            (None, Some(names)) if import.alias.is_none() => {
+                names.iter().any(|listed| *listed.text == *name)
+            }
+            (None, _) => true,
+        };
+        let imports = self.imports(file).into_iter().filter(means);
+        let mut imports: Vec<usize> = imports.map(|(_, _, file)| file).collect();
         imports.sort_unstable();
         let own = from.is_none().then_some(file);
         let place = |file: usize| (file, Rc::from(name));
         own.into_iter().chain(imports).map(place).find(|place| self.definition(place).is_some())
     }
 
-    /// The imports of a file: their names and file indices.
-    fn imports(&self, file: usize) -> BTreeMap<String, usize> {
+    /// The imports of a file: their keys and file indices.
+    fn imports(&self, file: usize) -> Vec<(&'a Import, String, usize)> {
         let (key, module) = self.modules[file];
-        let paths = module.items.iter().filter_map(|item| match item {
-            Item::Import { path, .. } => Some(path),
+        let imports = module.items.iter().filter_map(|item| match item {
+            Item::Import(import) => Some((import, import_key(key, &import.path))),
             Item::Def(_) | Item::Type(_) => None,
         });
-        let keys = paths.map(|path| import_key(key, path));
         let index = |key: &str| self.modules.iter().position(|(other, _)| *other == Some(key));
-        keys.filter_map(|key| Some((key.rsplit('/').next()?.to_string(), index(&key)?))).collect()
+        imports.filter_map(|(import, key)| index(&key).map(|file| (import, key, file))).collect()
     }
 
     /// The definitions, if they can stand in one file.

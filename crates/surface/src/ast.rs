@@ -34,12 +34,20 @@ pub enum Item {
     /// `type t = …`
     Type(TypeDef),
     /// `import "path"`
-    Import {
-        /// The path in quotes.
-        path: Rc<str>,
-        /// The whole item.
-        span: Span,
-    },
+    Import(Import),
+}
+
+/// `import "path" as name (a, b)`; the name and the list may be absent.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Import {
+    /// The path in quotes.
+    pub path: Rc<str>,
+    /// The name after `as`.
+    pub alias: Option<Name>,
+    /// The list of names that need no module before them.
+    pub names: Option<Vec<Name>>,
+    /// The whole item.
+    pub span: Span,
 }
 
 impl Item {
@@ -48,7 +56,7 @@ impl Item {
         match self {
             Item::Def(def) => def.span,
             Item::Type(def) => def.span,
-            Item::Import { span, .. } => *span,
+            Item::Import(import) => import.span,
         }
     }
 }

@@ -4,7 +4,7 @@ use lambada_source::{FileId, Span};
 
 use crate::ast::BinaryOp;
 use crate::messages::lexical as messages;
-use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind, Tokens, keyword};
+use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind, Tokens, begins_with, keyword};
 
 /// The tokens of a text.
 pub fn tokenize(text: &str, file: FileId) -> Tokens {
@@ -315,7 +315,7 @@ impl Lexer<'_> {
     fn sign(&mut self, c: char) {
         let start = self.at;
         if let Some((text, kind, note)) =
-            SIGNS.iter().find(|(text, ..)| self.rest().starts_with(text))
+            SIGNS.iter().find(|(text, ..)| begins_with(self.rest(), text))
         {
             self.at += text.len();
             if !note.is_empty() {

@@ -52,7 +52,7 @@ pub fn defined(item: &Item) -> Vec<Rc<str>> {
             let names = std::iter::once(&def.name).chain(constructors.iter().map(|(name, _)| name));
             names.map(|name| name.text.clone()).collect()
         }
-        Item::Import { .. } => Vec::new(),
+        Item::Import(_) => Vec::new(),
     }
 }
 

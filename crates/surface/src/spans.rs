@@ -14,7 +14,10 @@ pub fn erase_spans(module: &mut Module) {
     for item in &mut module.items {
         match item {
             Item::Def(def) => erase_def(def),
-            Item::Import { span, .. } => *span = Span::default(),
+            Item::Import(import) => {
+                import.span = Span::default();
+                names(import.alias.iter_mut().chain(import.names.iter_mut().flatten()));
+            }
             Item::Type(def) => {
                 def.span = Span::default();
                 names(std::iter::once(&mut def.name).chain(&mut def.sizes).chain(&mut def.params));

@@ -155,7 +155,13 @@ pub const KEYWORDS: &[(&str, Keyword)] = &[
 
 /// The reserved word with this spelling.
 pub fn keyword(text: &str) -> Option<Keyword> {
-    KEYWORDS.iter().find(|(spelling, _)| *spelling == text).map(|(_, keyword)| *keyword)
+    let known = |spelling: &str| begins_with(text, spelling) && spelling.len() == text.len();
+    KEYWORDS.iter().find(|(spelling, _)| known(spelling)).map(|(_, keyword)| *keyword)
+}
+
+/// `starts_with`, which looks at the first byte first, because most comparisons end there.
+pub(crate) fn begins_with(text: &str, start: &str) -> bool {
+    text.as_bytes().first() == start.as_bytes().first() && text.starts_with(start)
 }
 
 /// Consecutive `--|` lines.

@@ -47,7 +47,7 @@ pub fn walk_item<V: Visit + ?Sized>(visit: &mut V, item: &Item) {
                 constructors.iter().flat_map(|(_, args)| args).for_each(|ty| visit.type_expr(ty))
             }
         },
-        Item::Import { .. } => {}
+        Item::Import(_) => {}
     }
 }
 

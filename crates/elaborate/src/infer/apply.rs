@@ -100,6 +100,7 @@ impl Infer<'_> {
         }
         if let Some(name) = name {
             let (mut exp, bound) = self.variable(name, head.span, expr.span);
+            self.extrema.note(&exp, &args, expr.span);
             if matches!(exp.kind, ExpKind::Builtin(Builtin::Inspect)) {
                 exp.kind = ExpKind::Inspect(first.map_or_else(|| "".into(), label));
             }
@@ -183,8 +184,7 @@ impl Infer<'_> {
 
     /// The definition that a name means in this module.
     pub(super) fn global_named(&self, name: &str) -> Option<GlobalId> {
-        let own = self.scopes[self.module].defs.get(name);
-        own.or_else(|| self.scopes[0].defs.get(name)).copied()
+        self.modules_of(name).find_map(|k| self.scopes[k].defs.get(name)).copied()
     }
 
     /// `module.name`
@@ -469,7 +469,8 @@ impl Infer<'_> {
         let axis = matches!(arg, Arg::Written(Expr { kind: ExprKind::Int(_), .. }));
         let reduction =
             ["sum", "product", "maximum", "minimum", "mean", "argmax", "argmin"].contains(&name);
-        (axis && k == 1 && reduction).then(|| messages::along_rows(name))
+        let along = (axis && k == 1 && reduction).then(|| messages::along_rows(name));
+        along.or_else(|| messages::more_arrays(name).map(str::to_string))
     }
 
     /// Elaborates an argument without an expected type, after a problem.

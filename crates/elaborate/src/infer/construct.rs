@@ -277,10 +277,8 @@ impl Infer<'_> {
         if let Some((module, name)) = name.split_once('.') {
             return self.scopes[self.module_named(module)?].constructors.get(name).copied();
         }
-        let mut imports: Vec<usize> = self.scopes[self.module].imports.values().copied().collect();
-        imports.sort_unstable();
-        let modules = std::iter::once(self.module).chain(imports).chain(std::iter::once(0));
-        modules.into_iter().find_map(|k| self.scopes[k].constructors.get(name)).copied()
+        let modules = self.modules_of_type(name).into_iter();
+        modules.map(|k| &self.scopes[k].constructors).find_map(|known| known.get(name)).copied()
     }
 
     /// The name of the constructor that `module.Name` is.

@@ -18,7 +18,7 @@ pub(super) fn declare(module: &Module, order: &mut FieldOrder) {
                 let params = def.params.iter().filter_map(|param| param.ty.as_ref());
                 params.chain(&def.result).for_each(|ty| records(ty, order));
             }
-            Item::Import { .. } => {}
+            Item::Import(_) => {}
         }
     }
 }

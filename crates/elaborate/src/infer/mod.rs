@@ -15,6 +15,7 @@ mod conversions;
 mod declare;
 mod env;
 mod expr;
+mod extrema;
 mod fields;
 mod functions;
 mod missing;
@@ -34,7 +35,7 @@ use std::rc::Rc;
 use lambada_source::{Problem, Span};
 use lambada_surface::ast::{self, Def, Item, Module};
 
-use crate::input::{Input, import_key, library_module};
+use crate::input::{Input, library_module};
 use crate::messages;
 use crate::solve::Solver;
 use crate::solve::constraint::Failed;
@@ -45,6 +46,7 @@ use crate::solve::ty::{Ty, VariantId};
 use crate::typed::{Claim, Function, GlobalId, Local, LocalId};
 pub(crate) use env::{Env, LocalMeaning};
 use env::{OwnCall, Provisional, SizedCall};
+use extrema::Extrema;
 pub(crate) use missing::MissingSize;
 
 /// A top-level definition.
@@ -83,10 +85,12 @@ pub(crate) struct Scope<'a> {
     pub defs: HashMap<Rc<str>, GlobalId>,
     pub types: HashMap<Rc<str>, TypeEntry<'a>>,
     pub constructors: HashMap<Rc<str>, (VariantId, usize)>,
-    /// Imported modules by base name.
+    /// Imported modules by the names before their members.
     pub imports: HashMap<Rc<str>, usize>,
-    /// Base names shared by several imports, whose members are therefore not resolved.
+    /// Names shared by several imports, whose members are therefore not resolved.
     pub ambiguous: HashSet<Rc<str>>,
+    /// The modules of the names that imports list. A listed type brings its constructors along.
+    pub listed: HashMap<Rc<str>, usize>,
     /// Whether the module belongs to the library.
     pub library: bool,
 }
@@ -136,6 +140,8 @@ pub(crate) struct Infer<'a> {
     own_calls: Vec<OwnCall>,
     /// Calls inside of the recursive groups that are being elaborated, with incomplete signatures.
     sized_calls: Vec<SizedCall>,
+    /// Applications `max xs` and `min xs` to one argument, for the hints of problems about them.
+    extrema: Extrema,
     /// Whether the current elaboration is an attempt; attempts do not nest.
     trying: bool,
     /// Whether the parser has left something out.
@@ -174,6 +180,7 @@ impl<'a> Infer<'a> {
             too_large: false,
             own_calls: Vec::new(),
             sized_calls: Vec::new(),
+            extrema: Extrema::default(),
             trying: false,
             incomplete: false,
             arms: 0,
@@ -186,39 +193,41 @@ impl<'a> Infer<'a> {
         let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), input.prelude)];
         modules.extend(input.imports.iter().map(|(name, module)| (name.clone(), *module)));
         modules.push(("main".into(), input.main));
-        infer.declare(&modules);
+        infer.declare(&modules, input.whole_library);
         for id in 0..infer.globals.len() {
             let module = infer.globals[id].module;
             if input.whole_library || !infer.scopes[module].library {
                 infer.global(GlobalId(id as u32));
             }
         }
+        let definitions: Vec<Span> = infer.globals.iter().map(|def| def.syntax.span).collect();
+        infer.extrema.explain(&mut infer.problems, &definitions);
         infer
     }
 
-    fn declare(&mut self, modules: &[(Rc<str>, &'a Module)]) {
-        let names: Vec<Rc<str>> = modules.iter().map(|(name, _)| name.clone()).collect();
+    fn declare(&mut self, modules: &[(Rc<str>, &'a Module)], whole_library: bool) {
         for (k, (_, module)) in modules.iter().enumerate() {
-            let library = k == 0 || library_module(&names[k]).is_some();
+            let library = k == 0 || library_module(&modules[k].0).is_some();
             self.scopes.push(Scope { library, ..Scope::default() });
             for item in &module.items {
                 match item {
                     Item::Def(def) => self.declare_def(k, def),
                     Item::Type(_) => {}
-                    Item::Import { path, span } => self.declare_import(k, path, *span, &names),
+                    Item::Import(_) => {}
                 }
             }
-        }
-        for (k, (_, module)) in modules.iter().enumerate() {
             self.declare_types(k, module);
         }
+        self.declare_imports(modules);
         self.resolve_constructors(modules);
         // The program's own file first, then the imports.
         modules
             .iter()
             .rev()
             .for_each(|(_, module)| fields::declare(module, &mut self.solver.fields));
-        (0..modules.len()).for_each(|k| self.find_recursion(k));
+        for k in 0..modules.len() {
+            self.find_recursion(k, self.scopes[k].library && !whole_library);
+        }
         self.module = modules.len() - 1;
     }
 
@@ -241,25 +250,6 @@ impl<'a> Infer<'a> {
             group: None,
         });
         self.scopes[module].defs.insert(def.name.text.clone(), id);
-    }
-
-    fn declare_import(&mut self, module: usize, path: &Rc<str>, span: Span, names: &[Rc<str>]) {
-        let main = names.len() - 1;
-        let key = import_key((module != main).then_some(&*names[module]), path);
-        let base: Rc<str> = key.rsplit('/').next().unwrap_or(&key).into();
-        match (1..main).find(|k| *names[*k] == key) {
-            Some(k) if k == module => self.problems.push(messages::cyclic_import(path, span, &[])),
-            Some(k) => {
-                let other = self.scopes[module].imports.insert(base.clone(), k);
-                if other.is_some_and(|other| other != k) {
-                    self.problems.push(messages::imports_of_one_name(&base, span));
-                    self.scopes[module].ambiguous.insert(base);
-                }
-            }
-            None => {
-                self.problems.push(messages::import_not_found(path, span, "no such file was given"))
-            }
-        }
     }
 
     /// A definition, elaborated now if it has not been; `None` while it is being elaborated.

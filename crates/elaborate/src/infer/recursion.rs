@@ -35,28 +35,35 @@ pub(super) type OwnInstance = (Ty, Rc<[(Ty, Ty)]>, super::apply::Bound);
 impl<'a> Infer<'a> {
     /// Finds the recursive groups of a module, with calls in rules; reports recursive definitions
     /// without `rec`. A definition that only its own rules mention needs no `rec`.
-    pub(super) fn find_recursion(&mut self, module: usize) {
-        let ids: Vec<GlobalId> = (0..self.globals.len() as u32).map(GlobalId).collect();
-        let ids: Vec<GlobalId> =
-            ids.into_iter().filter(|id| self.globals[id.0 as usize].module == module).collect();
-        let position: HashMap<GlobalId, usize> =
+    /// `trusted`: whether recursive definitions have rules or say `rec`, as in the library, whose
+    /// tests check it. So a program does not pay for most of the definitions that it does not use.
+    pub(super) fn find_recursion(&mut self, module: usize, trusted: bool) {
+        let mut ids: Vec<GlobalId> = (0u32..)
+            .zip(&self.globals)
+            .filter(|(_, global)| global.module == module)
+            .filter(|(_, global)| !trusted || may_recur(global.syntax))
+            .map(|(id, _)| GlobalId(id))
+            .collect();
+        let mut position: HashMap<GlobalId, usize> =
             ids.iter().enumerate().map(|(k, id)| (*id, k)).collect();
         let syntax = |id: &GlobalId| self.globals[id.0 as usize].syntax;
-        // A name that occurs only in sizes cannot be a function there.
-        let among = |def: &Def| -> Vec<usize> {
-            let defs = &self.scopes[module].defs;
-            let free = free_names(def);
-            let meant = |name: &Rc<str>| {
-                let id = defs.get(name)?;
-                let a_size = !free.values.contains(name) && !syntax(id).params.is_empty();
-                (!a_size).then(|| position[id])
+        let mut edges: Vec<Vec<usize>> = Vec::new();
+        while let Some(id) = ids.get(edges.len()) {
+            let mentioned = self.mentioned(module, syntax(id));
+            let place = |id: GlobalId| {
+                *position.entry(id).or_insert_with(|| {
+                    ids.push(id);
+                    ids.len() - 1
+                })
             };
-            free.all.iter().filter_map(meant).collect()
-        };
-        let edges: Vec<Vec<usize>> = ids.iter().map(|id| among(syntax(id))).collect();
+            edges.push(mentioned.into_iter().map(place).collect());
+        }
         let body = |(id, whole): (&GlobalId, &Vec<usize>)| match syntax(id) {
             def if def.rules.is_empty() => whole.clone(),
-            def => among(&Def { rules: Vec::new(), ..def.clone() }),
+            def => {
+                let bare = Def { rules: Vec::new(), ..def.clone() };
+                self.mentioned(module, &bare).iter().map(|id| position[id]).collect()
+            }
         };
         let bodies: Vec<Vec<usize>> = ids.iter().zip(&edges).map(body).collect();
         for group in components(&edges) {
@@ -69,6 +76,19 @@ impl<'a> Infer<'a> {
                 self.check_marked(ids[k], &ids, &bodies, k);
             }
         }
+    }
+
+    /// The definitions of a module that a definition mentions. A name that occurs only in sizes
+    /// cannot be a function there.
+    fn mentioned(&self, module: usize, def: &Def) -> Vec<GlobalId> {
+        let defs = &self.scopes[module].defs;
+        let free = free_names(def);
+        let meant = |name: &Rc<str>| {
+            let id = defs.get(name)?;
+            let has_params = !self.globals[id.0 as usize].syntax.params.is_empty();
+            (free.values.contains(name) || !has_params).then_some(*id)
+        };
+        free.all.iter().filter_map(meant).collect()
     }
 
     /// Requires that a definition that calls itself says `rec` and is a function.
@@ -456,4 +476,10 @@ fn is_lambda(body: &Expr) -> bool {
         return is_lambda(inner);
     }
     matches!(body.kind, ExprKind::Lambda(..))
+}
+
+/// Whether a definition calls itself, or another definition can call itself through it, unless that
+/// says so itself.
+fn may_recur(def: &Def) -> bool {
+    def.recursive || !def.rules.is_empty()
 }

@@ -74,13 +74,9 @@ impl Infer<'_> {
     ) -> lambada_source::Problem {
         let shown = self.solver.show_expected(&[expected, found]);
         let why = why.cloned().unwrap_or(Why::Form("what is needed"));
-        messages::mismatch(
-            span,
-            &shown[0],
-            &shown[1],
-            &why,
-            Details { hint: self.mismatch_hint(found, expected) },
-        )
+        let hint =
+            self.mismatch_hint(found, expected).or_else(|| messages::first_argument_meant(&why));
+        messages::mismatch(span, &shown[0], &shown[1], &why, Details { hint })
     }
 
     fn mismatch_hint(&self, found: Ty, expected: Ty) -> Option<String> {
@@ -319,6 +315,7 @@ impl Infer<'_> {
                 .keys()
                 .chain(self.scopes[0].defs.keys())
                 .chain(scope.imports.keys())
+                .chain(scope.listed.keys())
                 .map(|name| &**name),
         );
         for name in Builtin::names() {
@@ -332,7 +329,12 @@ impl Infer<'_> {
             .filter(|(_, module)| self.scopes[**module].defs.contains_key(name))
             .map(|(module, _)| messages::qualified(module, name))
             .min();
-        let cure = imported.or_else(|| foreign::instead(name).map(str::to_string));
+        let unlisted = || {
+            let defined = |k: &usize| self.scopes[*k].defs.contains_key(name);
+            scope.listed.values().any(defined).then(|| messages::unlisted(name))
+        };
+        let cure =
+            imported.or_else(unlisted).or_else(|| foreign::instead(name).map(str::to_string));
         self.problems.push(messages::unknown_name(name, span, near, cure));
     }
 

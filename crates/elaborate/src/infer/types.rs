@@ -382,14 +382,8 @@ impl<'a> Infer<'a> {
             let k = self.module_named(module)?;
             return Some((k, *self.scopes[k].types.get(name)?));
         }
-        let scope = &self.scopes[self.module];
-        let modules =
-            std::iter::once(&self.module).chain(scope.imports.values()).chain(std::iter::once(&0));
-        let mut found: Vec<(usize, TypeEntry<'a>)> =
-            modules.filter_map(|k| Some((*k, *self.scopes[*k].types.get(name)?))).collect();
-        // The module's own types first, then those of imports in their order, then the prelude's.
-        found.sort_by_key(|(k, _)| (*k != self.module, *k == 0, *k));
-        found.first().copied()
+        let modules = self.modules_of_type(name).into_iter();
+        modules.filter_map(|k| Some((k, *self.scopes[k].types.get(name)?))).next()
     }
 
     fn type_variable(&mut self, name: &Name) -> Ty {

@@ -14,78 +14,113 @@ pub(crate) fn is_module(name: &str) -> bool {
 /// Names of other languages (NumPy, JAX, Stan, R, Haskell, Julia and others), and the counterpart
 /// of each.
 const NAMES: &[(&str, &str)] = &[
-    ("len size numel nrow NROW num_elements", "`length xs` is the number of elements of an array"),
+    ("size numel nrow NROW num_elements", "`length xs` is the number of elements of an array"),
     (
         "ncol NCOL cols rows ndims ndim",
         "where a type names the sizes, as `[n][m]real` does, they are `n` and `m`; `length m[0]` is the number of columns",
     ),
     (
-        "range arange seq seq_len seq_along linspaced_int_array",
-        "`iota n` holds 0, 1, …, n - 1; `for i < n => e` makes any array",
+        "arange seq seq_len seq_along linspaced_int_array enumFromTo collect eachindex",
+        "`range n` holds 0, 1, …, n - 1; `for i < n => e` makes any array",
     ),
     (
-        "zeros zeros_like zeros_vector zeros_row_vector rep_vector0",
-        "`replicate n 0.0` is an array of zeros",
+        "zeros_like zeros_vector zeros_row_vector rep_vector0 empty_like similar undef",
+        "`zeros n` is an array of zeros, `replicate n (zeros m)` a matrix of them",
     ),
-    ("ones ones_like ones_vector", "`replicate n 1.0` is an array of ones"),
     (
-        "full full_like fill rep rep_vector rep_row_vector rep_array rep_matrix repmat tile",
-        "`replicate n x` is an array of n times x",
+        "ones_like ones_vector",
+        "`ones n` is an array of ones, `replicate n (ones m)` a matrix of them",
     ),
-    ("identity_matrix identity", "`eye n` is the identity matrix, and `\\x -> x` the function"),
     (
-        "linspace linspaced_vector geomspace",
-        "write `for i < n => a + (b - a) * real i / real (n - 1)`",
+        "full full_like fill rep rep_vector rep_row_vector rep_array rep_matrix repmat repeat make_array",
+        "`replicate n x` is an array of n times x; `tile n xs` is the array xs n times",
     ),
-    ("meshgrid expand_grid", "write `for x in xs, y in ys => e`"),
     (
-        "print println printf puts putStrLn display cat show trace traceShow debug disp",
+        "identity_matrix identity",
+        "`eye n` is the identity matrix, `id` the function that returns its argument",
+    ),
+    ("linspaced_vector", "numbers at equal distances are `linspace a b n`"),
+    ("geomspace logspace", "write `for x in linspace (log a) (log b) n => exp x`"),
+    (
+        "meshgrid expand_grid ndgrid mgrid cartesian",
+        "all pairs are written `for x in xs, y in ys => e`",
+    ),
+    (
+        "print println printf puts putStrLn display cat show traceShow debug disp println_debug print_endline print_string fprintf echo",
         "`inspect e` gives the value of `e` and prints it with its place",
     ),
     (
-        "assert stopifnot error raise throw stop fail reject panic",
+        "assert stopifnot error raise throw stop fail reject panic failwith invalid_arg abort exit",
         "no definition fails by hand; indices and sizes are checked as they are used",
     ),
     ("ln logarithm log_e", "the natural logarithm is `log`"),
-    ("log2", "write `log x / log 2.0`"),
-    ("log10 lg", "write `log x / log 10.0`"),
+    ("lg", "`log2 x` and `log10 x` are the logarithms to the bases 2 and 10"),
     ("logb", "write `log x / log b`"),
     ("exp2", "write `2.0 ** x`"),
     ("exp10", "write `10.0 ** x`"),
     ("fabs absolute magnitude", "the absolute value is `abs`"),
     ("pow power powi powf expt math_pow", "a power is written `x ** y`"),
-    ("square sqr", "a square is written `x ** 2`"),
+    ("sqr", "a square is `square x`, or `x ** 2`"),
     ("cube", "a cube is written `x ** 3`"),
     ("cbrt", "write `x ** (1.0 / 3.0)`, for a positive `x`"),
-    ("inv reciprocal recip", "the inverse of a number is `1 / x`, that of a matrix `inverse a`"),
+    (
+        "inv reciprocal recip inverse_spd",
+        "the inverse of a number is `1 / x`, that of a matrix `inverse a`",
+    ),
     ("inv_logit expit logistic plogis", "the logistic function is `sigmoid`"),
     ("qlogis", "write `log (p / (1 - p))`, or `special.logit` after `import \"std/special\"`"),
-    ("relu ReLU", "write `max x 0.0`"),
+    ("ReLU rectifier", "write `relu x`"),
+    ("gelu", "write `0.5 * x * (1 + erf (x / sqrt 2.0))`"),
+    ("silu swish", "write `x * sigmoid x`"),
+    ("elu", "write `if x > 0 then x else expm1 x`"),
+    ("leaky_relu", "write `if x > 0 then x else 0.01 * x`"),
+    ("mse mse_loss mean_squared_error", "write `mean ((xs - ys) ** 2)`"),
+    ("rmse", "write `sqrt (mean ((xs - ys) ** 2))`"),
+    (
+        "cross_entropy softmax_cross_entropy nll_loss",
+        "of scores and the right class: `-(log_softmax scores)[k]`",
+    ),
+    ("binary_cross_entropy log_loss", "write `-(y * log p + (1 - y) * log (1 - p))`"),
+    ("layer_norm batch_norm standardize zscore scale", "write `(xs - mean xs) / stddev xs`"),
+    ("normalize normalise unit_vector", "write `xs / norm xs`"),
+    ("one_hot onehot", "write `for i < n => if i == k then 1.0 else 0.0`"),
+    (
+        "adam Adam sgd SGD optimizer lbfgs_minimize",
+        "optimizers are in `std/optimize`: `import \"std/optimize\"`; a step of descent is `w - 0.1 * grad f w`",
+    ),
+    ("log1m_exp", "`special.log1mexp x` is there after `import \"std/special\"`"),
     (
         "softplus log1p_exp",
         "write `log1p (exp x)`, or `special.log1pexp` after `import \"std/special\"`",
     ),
-    ("log_sum_exp logaddexp", "`logsumexp xs` is the logarithm of a sum of exponentials"),
-    ("log_softmax", "write `xs - logsumexp xs`"),
+    (
+        "log_sum_exp lse log_add_exp",
+        "`logsumexp xs` is the logarithm of a sum of exponentials, `logaddexp x y` that of two",
+    ),
     ("fma", "write `a * b + c`"),
-    ("clamp clip fclamp", "write `min (max x low) high`"),
-    ("lerp", "write `a + t * (b - a)`"),
+    ("clip fclamp clip_by_value saturate constrain coerceIn", "write `clamp x low high`"),
+    ("mix", "write `lerp a b t`"),
     ("signum sgn copysign", "the sign of a number is `sign x`"),
     ("rem fmod remainder modulo rem_euclid", "the remainder is written `a % b`"),
     ("mod", "the remainder is written `a % b`"),
-    ("div quot divide floor_divide idiv", "integers are divided by `/`, which rounds down"),
-    ("divMod quotRem divmod", "write `(a / b, a % b)`"),
+    ("even odd iseven isodd", "write `n % 2 == 0` or `n % 2 == 1`"),
+    ("lcm", "write `a * b / gcd a b`"),
+    (
+        "div quot divide floor_divide idiv fld cld",
+        "integers are divided by `//`, which rounds down",
+    ),
+    ("divMod quotRem divmod", "write `(a // b, a % b)`"),
     ("add plus", "a sum is written `a + b`"),
     ("subtract minus sub", "a difference is written `a - b`"),
     ("multiply times mul", "a product is written `a * b`"),
     ("negate neg", "the negative is written `-x`"),
     ("succ increment", "write `n + 1`"),
     ("pred decrement", "write `n - 1`"),
-    ("isnan isNaN is_nan", "only a NaN differs from itself: write `x != x`"),
-    ("isinf isInfinite is_inf", "write `abs x == inf`"),
-    ("isfinite is_finite", "write `abs x < inf`"),
-    ("deg2rad radians", "write `x * pi / 180`"),
-    ("rad2deg degrees", "write `x * 180 / pi`"),
+    ("isnan isNaN", "write `is_nan x`"),
+    ("isinf isInfinite", "write `is_inf x`"),
+    ("isfinite", "write `is_finite x`"),
+    ("deg2rad to_radians toRadians", "write `radians x`"),
+    ("rad2deg to_degrees toDegrees", "write `degrees x`"),
     ("arcsin", "the inverse sine is `asin`"),
     ("arccos", "the inverse cosine is `acos`"),
     ("arctan", "the inverse tangent is `atan`"),
@@ -98,10 +133,13 @@ const NAMES: &[(&str, &str)] = &[
     ("trunc truncate fix toInteger as_int parseInt", "`int x` truncates"),
     ("rint nearbyint", "the nearest whole number is `round x`"),
     (
-        "float double toFloat fromIntegral toDouble to_float to_real toReal as_numeric float64 Float64 realToFrac",
+        "float double toFloat fromIntegral toDouble to_float to_real toReal as_numeric float64 Float64 realToFrac float_of_int f64 f32",
         "`real n` is the real of an int",
     ),
-    ("int64 Int64 to_int int32 integer", "`int x` is the int of a real, truncated"),
+    (
+        "int64 Int64 to_int int32 integer int_of_float i64 i32",
+        "`int x` is the int of a real, truncated",
+    ),
     ("gammaln loggamma gammln lgam", "the logarithm of the gamma function is `lgamma`"),
     ("tgamma", "write `exp (lgamma x)`, for a positive `x`"),
     ("psi", "the derivative of `lgamma` is `digamma`"),
@@ -109,7 +147,7 @@ const NAMES: &[(&str, &str)] = &[
     ("factorial", "write `exp (lgamma (n + 1))`"),
     ("lfactorial log_factorial", "write `lgamma (n + 1)`"),
     (
-        "choose binom comb binomial_coefficient",
+        "choose binom comb binomial_coefficient binomial nchoosek",
         "write `exp (lgamma (n + 1) - lgamma (k + 1) - lgamma (n - k + 1))`",
     ),
     ("lchoose", "write `lgamma (n + 1) - lgamma (k + 1) - lgamma (n - k + 1)`"),
@@ -122,7 +160,7 @@ const NAMES: &[(&str, &str)] = &[
     ),
     ("dnorm norm_pdf", "write `exp (dist.normal_lpdf x mu sigma)` after `import \"std/dist\"`"),
     (
-        "normal_log norm_logpdf logpdf",
+        "normal_log norm_logpdf logpdf Normal",
         "densities are in `std/dist`: `import \"std/dist\"` and `dist.normal_lpdf x mu sigma`",
     ),
     (
@@ -162,28 +200,56 @@ const NAMES: &[(&str, &str)] = &[
         "eig eigen eigvals eigenvalues",
         "eigenvalues are in `std/linalg`: `import \"std/linalg\"`, then `linalg.eigh`",
     ),
-    ("diag_matrix diagonal diagflat", "`diag` makes a diagonal matrix of a vector"),
+    (
+        "diagonal diagflat diagm Diagonal",
+        "`diag a` is the diagonal of a matrix, `diag_matrix x` the matrix with a diagonal",
+    ),
+    (
+        "tril triu lower_triangle upper_triangle",
+        "write `for i < n, j < n => if j <= i then a[i, j] else 0.0`",
+    ),
+    ("crossprod tcrossprod gram", "write `transpose a @ a`"),
+    ("quad_form quadratic_form", "write `dot x (a @ x)`"),
+    ("distance euclidean cdist squared_distance", "write `norm (x - y)`"),
+    ("eachrow", "write `for row in m => e`"),
+    ("eachcol col column", "column j of a matrix is `for row in m => row[j]`"),
     ("tr", "the trace of a matrix is `trace m`"),
     ("fro norm2 l2norm", "the length of a vector is `norm xs`"),
     (
-        "concatenate append hstack vstack cat_arrays append_row append_col append_array vcat hcat",
-        "`concat xs ys` joins two arrays",
+        "concatenate append hstack vstack cat_arrays append_row append_col append_array vcat hcat horzcat vertcat",
+        "`concat xs ys` joins two arrays, `concat xs (concat ys zs)` three, `flatten rows` the rows of a matrix",
     ),
     ("stack column_stack", "`[xs, ys]` is the matrix with these rows"),
     (
         "ravel unravel vec to_vector to_array_1d as_vector reshape2",
         "`flatten m` is the vector of all elements of a matrix",
     ),
-    ("reshape view to_matrix", "write `for i < n, j < m => xs[i * m + j]`"),
+    ("reshape view to_matrix matrix", "write `for i < n, j < m => xs[i * m + j]`"),
     (
         "squeeze expand_dims unsqueeze newaxis",
         "`m[0]` is the first row, `[xs]` a matrix of one row",
     ),
-    ("slice take head_n subarray", "a part of an array is written `xs[a:b]`"),
-    ("drop tail", "the rest of an array is written `xs[k:]`"),
-    ("head first car", "the first element of an array is `xs[0]`"),
-    ("last", "the last element of an array is `xs[length xs - 1]`"),
-    ("init", "all elements but the last are `xs[:length xs - 1]`"),
+    (
+        "slice head_n subarray segment block sub_row",
+        "a part of an array is written `xs[a:b]`, its first k elements `take k xs`",
+    ),
+    ("cdr rest uncons tl", "all elements but the first are `tail xs`"),
+    ("first car hd front", "the first element of an array is `xs[0]`, or `head xs`"),
+    ("final back", "the last element of an array is `last xs`"),
+    ("butlast unsnoc", "all elements but the last are `init xs`"),
+    (
+        "split splitAt array_split",
+        "`split_at k xs` is the first k elements and the rest, `chunks k xs` rows of k",
+    ),
+    ("chunk chunksOf batch batched partition_all", "rows of k elements are `chunks k xs`"),
+    (
+        "window sliding sliding_window rolling rolling_window sliding_window_view",
+        "runs of k elements next to each other are `windows k xs`",
+    ),
+    (
+        "takeWhile dropWhile span take_while drop_while",
+        "find the place first: `loop k = 0 while k < length xs && p xs[k] do k + 1`, then `take k xs` or `drop k xs`",
+    ),
     (
         "nth elem_at get index_select gather",
         "an element is written `xs[i]`, several are `for i in places => xs[i]`",
@@ -194,26 +260,41 @@ const NAMES: &[(&str, &str)] = &[
     ),
     ("push push_back cons snoc insert", "an array keeps its size; `concat xs [x]` is a longer one"),
     ("pop remove delete erase", "an array keeps its size; a part of it is written `xs[a:b]`"),
-    ("roll rot circshift", "write `for i < n => xs[(i + n - k) % n]`"),
-    ("flip flipud rev reversed", "`reverse xs` is the array backwards"),
-    ("diff", "write `for i < length xs - 1 => xs[i + 1] - xs[i]`"),
+    ("rot circshift rotate", "write `roll k xs`"),
+    ("diffs ediff1d pairwise differences", "the differences of neighbors are `diff xs`"),
     (
-        "foldl foldr foldLeft foldl1 Reduce accumulate_ itertools inject",
-        "`fold f start xs` goes through an array",
+        "flip flipud rev reversed fliplr",
+        "`reverse xs` is the array backwards; arguments are swapped by `\\a b -> f b a`",
     ),
     (
-        "scanl accumarray scanl1 cumulative_sum",
-        "`scan f neutral xs` keeps all intermediate results",
+        "foldLeft foldl1 Reduce accumulate_ itertools inject fold_left fold_right foldRight foldBack foldr1 aggregate mapreduce",
+        "`fold f start xs` goes through an array, `foldr f start xs` from its end",
     ),
-    ("cumprod cumulative_product", "write `scan (*) 1 xs`"),
-    ("cummax", "write `scan max (-inf) xs`"),
-    ("zipWith map2 mapply zip_with Map", "write `for (x, y) in zip xs ys => e`"),
     (
-        "vmap pmap fmap lapply sapply apply_along_axis broadcast mapM forM traverse",
+        "scanl1 scan_left scanLeft scanr itertools_accumulate associative_scan",
+        "`scanl f start xs` keeps all states of a fold, `scan f neutral xs` all partial results",
+    ),
+    ("cumulative_sum prefix_sum running_sum", "the running sums are `cumsum xs`"),
+    ("cumulative_product", "the running products are `cumprod xs`"),
+    (
+        "mapAccumL mapAccumR mapAccum fold_left_map",
+        "`map_accum f start xs` is a fold that gives an element at each step",
+    ),
+    ("zipWith mapply zip_with Map", "write `map2 f xs ys`, or `for (x, y) in zip xs ys => e`"),
+    ("zipWith3 zip_with3", "write `map3 f xs ys zs`"),
+    (
+        "mapi imap mapWithIndex map_with_index indexedMap map_indexed enumerated withIndex with_index indexed",
+        "write `for (i, x) in enumerate xs => e`",
+    ),
+    (
+        "vmap pmap fmap lapply sapply apply_along_axis broadcast mapM forM traverse arrayfun cellfun bsxfun map_rect vapply",
         "`map f xs`, or `for x in xs => e`",
     ),
-    ("forEach for_each mapM_", "`for x in xs => e` is the array of all `e`"),
-    ("concatMap flatMap bind", "write `flatten (map f xs)`, where `f` gives arrays of one size"),
+    ("forEach for_each mapM_ iter iteri foreach", "`for x in xs => e` is the array of all `e`"),
+    (
+        "concatMap flatMap bind concat_map flat_map collect_many SelectMany",
+        "write `flatten (map f xs)`, where `f` gives arrays of one size",
+    ),
     ("prod", "the product of all elements is `product xs`"),
     (
         "add_reduce reduce_sum nansum rowSums colSums",
@@ -222,23 +303,81 @@ const NAMES: &[(&str, &str)] = &[
     ("average colMeans rowMeans reduce_mean", "the mean of an array is `mean xs`"),
     ("amax nanmax maxval max_elem", "the largest element is `maximum xs`"),
     ("amin nanmin minval", "the smallest element is `minimum xs`"),
+    ("minmax extrema", "write `(minimum xs, maximum xs)`"),
+    (
+        "maximumBy maximum_by max_by maxBy minimumBy minimum_by min_by minBy",
+        "write `xs[argmax (map key xs)]`, or `argmin`",
+    ),
     ("which_max findmax", "the place of the largest element is `argmax xs`"),
     ("which_min findmin", "the place of the smallest element is `argmin xs`"),
     (
-        "order sort_indices sortperm sort_indices_asc",
+        "order sort_indices sortperm sort_indices_asc rank",
         "the places of the elements in their order are `argsort xs`",
     ),
-    ("sort_asc sorted sortBy sortOn", "the elements in their order are `sort xs`"),
+    (
+        "sort_asc sorted sortBy sortOn sortWith sort_by_key order_by orderBy arrange",
+        "the elements in their order are `sort xs`; by a key, `sort_by key xs`",
+    ),
+    (
+        "nub distinct uniq dedup unique_values sort_uniq",
+        "the different elements in their order are `unique xs`",
+    ),
+    (
+        "searchsorted_left searchsortedfirst bisect_left lower_bound digitize findInterval",
+        "the place of a number among ascending ones is `searchsorted xs x`",
+    ),
     ("sort_desc", "write `reverse (sort xs)`"),
-    ("median quantile percentile", "write `let ys = sort xs in ys[length ys // 2]`"),
-    ("var variance", "write `let m = mean xs in mean (for x in xs => (x - m) ** 2)`"),
-    ("std stddev sd", "write `let m = mean xs in sqrt (mean (for x in xs => (x - m) ** 2))`"),
-    ("cov cor corrcoef covariance correlation", "write `mean ((xs - mean xs) * (ys - mean ys))`"),
-    ("any or_ some", "write `reduce (||) false xs`"),
-    ("all and_ every", "write `reduce (&&) true xs`"),
-    ("count count_nonzero countIf", "write `sum (for x in xs => if c then 1 else 0)`"),
-    ("bincount tabulate hist", "`histogram n places weights` adds weights by their places"),
-    ("elem contains member in_", "write `reduce (||) false (for x in xs => x == y)`"),
+    ("percentile prctile quantiles nanmedian", "write `quantile (p / 100) xs`"),
+    (
+        "var pvariance",
+        "`variance xs` divides by the number of elements, `sample_variance xs` by one less",
+    ),
+    (
+        "std stdev sd std_dev pstdev standard_deviation",
+        "`stddev xs` divides by the number of elements before the root, `sample_stddev xs` by one less",
+    ),
+    (
+        "cov",
+        "`covariance xs ys` divides by the number of elements, `sample_covariance xs ys` by one less",
+    ),
+    ("cor corr corrcoef pearsonr", "write `correlation xs ys`"),
+    ("convolve1d conv conv1d conv_full", "write `convolve xs ys`"),
+    ("correlate xcorr cross_correlation", "write `convolve xs (reverse ys)`"),
+    ("or_ some exists any_of anyOf", "write `any p xs`: `any (\\x -> x > 0) xs`"),
+    ("and_ every forall for_all all_of allOf", "write `all p xs`: `all (\\x -> x > 0) xs`"),
+    (
+        "count_nonzero countIf countif count_if sum_by sumBy nnz",
+        "write `count p xs`: `count (\\x -> x > 0) xs`",
+    ),
+    (
+        "hist histc accumarray tally table frequencies value_counts segment_sum reduce_by_index index_add",
+        "`bincount n places` counts places, `histogram n places weights` adds weights by their places",
+    ),
+    (
+        "group_by groupby groupBy tapply aggregate_by",
+        "sums by group are `histogram n groups xs`; one group is `filter p xs`",
+    ),
+    ("elem contains member in_ mem isin includes has notElem", "write `any (\\x -> x == y) xs`"),
+    (
+        "find find_opt findFirst detect",
+        "the first element for which `p` holds is `find_first p xs`, an `option`; all of them are `filter p xs`",
+    ),
+    (
+        "find_index findIndex findfirst which nonzero argwhere findall indexOf index_of elemIndex position flatnonzero",
+        "the places for which `p` holds are `filter (\\i -> p xs[i]) (range (length xs))`",
+    ),
+    (
+        "scatter scatter_nd",
+        "additions at places are `scatter_add base places values`, one new element is `xs with [i] = v`",
+    ),
+    ("and_then", "write `match o | Some x -> e | None -> None`"),
+    ("map_or option_map", "write `with_default d (map_option f o)`"),
+    ("isempty isEmpty is_empty", "write `length xs == 0`"),
+    ("filter_map mapMaybe catMaybes filterMap", "a filter and a map: `map f (filter p xs)`"),
+    (
+        "polyval evalpoly horner polynomial",
+        "write `foldr (\\c acc -> c + x * acc) 0.0 cs`, with the coefficients from the lowest on",
+    ),
     (
         "gradient derivative deriv D ForwardDiff Zygote autodiff backward differentiate",
         "`grad f x` is the gradient of `f` at `x`",
@@ -254,29 +393,29 @@ const NAMES: &[(&str, &str)] = &[
     ),
     ("jit compile njit grad_fn", "everything is compiled; nothing need be said"),
     (
-        "scan_ fori_loop foriLoop while_loop iterate",
+        "scan_ fori_loop foriLoop while_loop",
         "write `loop x = start for i < n do e`, or `while c do e`",
     ),
     (
-        "where select cond ifelse if_else switch when unless",
-        "a choice is written `if c then a else b`",
+        "where select cond ifelse if_else switch when unless ternary iif",
+        "a choice is written `if c then a else b`; for arrays, `for i < n => if c[i] then a[i] else b[i]`",
     ),
     (
-        "quad quadgk trapz integrate_1d",
+        "quad quadgk trapz integrate_1d trapezium cumtrapz integral integrate",
         "integrals are in `std/quadrature`: `import \"std/quadrature\"`",
     ),
     (
-        "ode_rk45 ode45 solve_ivp ODEProblem integrate_ode",
+        "ode_rk45 ode45 solve_ivp ODEProblem integrate_ode ode_bdf ode23 lsoda diffeqsolve",
         "`odeint f y0 ts` solves y' = f y t; more is in `std/ode`",
     ),
     (
-        "optim nlm fminsearch argmin_f optimise",
+        "optim nlm fminsearch argmin_f optimise fminunc minimise",
         "`minimize f x0` finds a minimum; more is in `std/optimize`",
     ),
-    ("uniroot fsolve find_root fzero bisect", "`root f x0` finds a zero"),
+    ("uniroot fsolve find_root fzero bisect algebra_solver brentq", "`root f x0` finds a zero"),
     (
-        "interp approx interp1d",
-        "interpolation is in `std/interpolate`: `import \"std/interpolate\"`",
+        "interp approx interp1d interp1 approxfun interpolate1d linear_interpolation",
+        "write `interpolate.linear xs ys x` after `import \"std/interpolate\"`",
     ),
     ("or", "truth values are joined by `||` and `&&`"),
     ("xor bitxor bitwise_xor", "of ints it is `bit_xor a b`, of truth values `a != b`"),
@@ -285,29 +424,38 @@ const NAMES: &[(&str, &str)] = &[
     ("bitnot bitwise_not complement", "of ints it is `bit_not a`"),
     ("shl lshift left_shift", "of ints it is `shift_left a k`"),
     ("shr rshift right_shift", "of ints it is `shift_right a k`"),
-    ("fst", "the first component of a pair is written `p.0`"),
-    ("snd", "the second component of a pair is written `p.1`"),
-    ("const always", "write `\\_ -> x`"),
+    ("always", "write `const x`"),
     ("flip_args swap_args", "write `\\a b -> f b a`"),
     ("compose circ", "functions are composed by `f >> g`, which applies `f` first"),
     ("curry uncurry partial", "write a function: `\\a b -> f (a, b)`"),
-    ("id", "write `\\x -> x`"),
     ("PI Pi M_PI", "the number is `pi`"),
     ("e E exp1", "write `exp 1.0`"),
     ("Inf infinity Infinity INFINITY positive_infinity", "infinity is `inf`"),
     ("NaN NA NAN not_a_number", "it is called `nan`"),
-    ("eps epsilon machine_epsilon", "write `2.2e-16`, the distance from 1 to the next real"),
+    ("eps machine_epsilon finfo DBL_EPSILON", "`epsilon` is the distance from 1 to the next real"),
+    (
+        "isclose allclose isapprox approx_eq all_equal",
+        "write `abs (a - b) < 1e-9`; of arrays, `norm (xs - ys) < 1e-9`",
+    ),
     ("return", "the body of a definition is its result, without a word before it"),
     ("lambda function fun fn", "a function is written `\\x -> e`"),
-    (
-        "none null nil undefined",
-        "there is no such value; a variant type can have a constructor for it",
-    ),
+    ("none null nil undefined", "there is no such value; an `option` is `None` or `Some x`"),
     ("True False TRUE FALSE", "the truth values are `true` and `false`"),
     (
-        "None Some Nothing Just Maybe Left Right Ok Err",
-        "a type for this has to be defined, such as `type maybe = Nothing | Some real`",
+        "Just Maybe Optional optional",
+        "a value that may be missing is `Some x` or `None`, of the type `option`",
     ),
+    ("Nothing", "a missing value is `None`, of the type `option`"),
+    ("Err Failure Left", "an error is `Error e`, of the type `result`"),
+    (
+        "fromMaybe maybe unwrap_or value_or get_or_else getOrElse withDefault or_else unwrap fromJust orElse",
+        "write `with_default x o`",
+    ),
+    (
+        "of_list to_list toList from_list fromList",
+        "the list of the elements of an array is `list_of xs`",
+    ),
+    ("Right Success Good", "a value that is no error is `Ok x`, of the type `result`"),
     (
         "list tuple dict c vector array Array Vector c_ cbind rbind",
         "an array is written `[a, b, c]`, a tuple `(a, b)`, a record `{x = a}`",
@@ -346,6 +494,8 @@ pub(crate) fn field(name: &str) -> Option<&'static str> {
 mod tests {
     use std::collections::BTreeSet;
 
+    use lambada_surface::ast::Item;
+
     use super::*;
     use crate::builtin::Builtin;
 
@@ -366,6 +516,23 @@ mod tests {
         for name in names() {
             assert_eq!(Builtin::find(name, false), None, "`{name}` is a name of the language");
         }
+    }
+
+    #[test]
+    fn no_cure_is_for_what_the_prelude_has() {
+        let text = include_str!("../../../../prelude/prelude.lam");
+        let (prelude, _) = lambada_surface::parse(text, lambada_source::FileId(0));
+        // Types are no values.
+        let is_type = |name: &str| {
+            prelude
+                .items
+                .iter()
+                .any(|item| matches!(item, Item::Type(def) if *def.name.text == *name))
+        };
+        let defined = prelude.items.iter().flat_map(lambada_surface::defined);
+        let defined: BTreeSet<_> = defined.filter(|name| !is_type(name)).collect();
+        let both: Vec<&str> = names().into_iter().filter(|name| defined.contains(*name)).collect();
+        assert_eq!(both, Vec::<&str>::new());
     }
 
     #[test]

@@ -20,14 +20,20 @@ pub(crate) fn unknown_name(
     }
 }
 
-/// Whether the problem is an unknown name without a hint.
+/// Whether the problem is an unknown name without a hint, but for a name that is similar.
 pub fn is_plain_unknown(problem: &Problem) -> bool {
-    problem.title.starts_with("unknown name `") && problem.hints.is_empty()
+    let similar = |hint: &String| hint.starts_with("did you mean");
+    problem.title.starts_with("unknown name `") && problem.hints.iter().all(similar)
 }
 
 /// The name is defined in an import, `module`.
 pub(crate) fn qualified(module: &str, name: &str) -> String {
     format!("the import `{module}` defines it: write `{module}.{name}`")
+}
+
+/// The name is defined in an import that lists other names.
+pub(crate) fn unlisted(name: &str) -> String {
+    format!("an import defines it and does not list it: add `{name}` to its list")
 }
 
 /// A definition of an import, read from a variable of the same name.
@@ -168,7 +174,16 @@ pub(crate) fn imports_of_one_name(name: &str, span: Span) -> Problem {
         span,
         "another file of this name is imported",
     )
-    .hint("an import is called by the name of its file, whatever its folder")
+    .hint("an import is called by the name of its file, whatever its folder; give one of them another name: `import \"path\" as name`")
+}
+
+/// A name in the list of an import, of the file `module`, that means something else already:
+/// a definition of this file if `own`, else what another import lists.
+pub(crate) fn imported_twice(name: &str, span: Span, module: &str, own: bool) -> Problem {
+    let label = if own { "this file defines it, too" } else { "another import lists it, too" };
+    Problem::error("E0126", format!("`{name}` would mean two things"), span, label).hint(format!(
+        "leave it out of the list; `import \"…\" as {module}` makes it `{module}.{name}`"
+    ))
 }
 
 /// `cycle`: the functions that call each other, beginning with one without `rec`. `word`: its

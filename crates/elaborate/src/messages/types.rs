@@ -95,6 +95,38 @@ pub(crate) fn along_rows(name: &str) -> String {
     format!("`{name}` goes along the first axis; `map {name} m` gives that of each row")
 }
 
+/// Hint for a function that gets one array more than it takes.
+pub(crate) fn more_arrays(name: &str) -> Option<&'static str> {
+    Some(match name {
+        "zip" => "`zip3 xs ys zs` holds triples, `zip4 xs ys zs ws` quadruples",
+        "zip3" => "`zip4 xs ys zs ws` holds quadruples",
+        "concat" => "three arrays are joined by `concat xs (concat ys zs)`",
+        "map" => "`map2 f xs ys` goes through two arrays, `map3 f xs ys zs` through three",
+        "map2" => "`map3 f xs ys zs` goes through three arrays",
+        _ => return None,
+    })
+}
+
+/// Hint for the first argument of a library function that other languages write otherwise.
+pub(crate) fn first_argument_meant(why: &Why) -> Option<String> {
+    let Why::Argument(of, 1) = why else { return None };
+    let name = of.trim_matches('`');
+    Some(match name {
+        "zeros" | "ones" => format!("a matrix is `replicate n ({name} m)`"),
+        "any" | "all" | "count" => {
+            format!("a function comes first: `{name} p xs`; of truth values, `{name} id xs`")
+        }
+        _ => return None,
+    })
+}
+
+/// Hint for `max xs`, an application of the function of two numbers to an array.
+pub(crate) fn extremum_of_array(name: &str, array: &str) -> String {
+    let (word, reduction) =
+        if name == "max" { ("largest", "maximum") } else { ("smallest", "minimum") };
+    format!("`{name}` compares two numbers; the {word} element is `{reduction} {array}`")
+}
+
 /// Hint for an index of a tuple.
 pub(crate) fn component(tuple: &str, index: i64) -> String {
     format!("a component of a tuple is written `{tuple}.{index}`")

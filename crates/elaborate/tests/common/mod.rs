@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use lambada_elaborate::{Checked, Input, elaborate, import_key};
 use lambada_source::{Problem, Severity, Sources, render};
-use lambada_surface::ast::{Item, Module};
+use lambada_surface::ast::{Import, Item, Module};
 
 pub const PRELUDE: &str = include_str!("../../../../prelude/prelude.lam");
 
@@ -37,7 +37,7 @@ pub fn checked(name: &str, text: &str) -> (Sources, Checked, Vec<Problem>) {
 fn library(sources: &mut Sources, main: &Module) -> Vec<(Rc<str>, Module)> {
     let mut found: Vec<(Rc<str>, Module)> = Vec::new();
     for item in &main.items {
-        let Item::Import { path, .. } = item else { continue };
+        let Item::Import(Import { path, .. }) = item else { continue };
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
         let places = [format!("{root}/{path}.lam"), format!("{root}/examples/{path}.lam")];
         let mut texts = places.iter().filter_map(|place| std::fs::read_to_string(place).ok());

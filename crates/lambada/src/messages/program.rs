@@ -29,6 +29,7 @@ pub fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
 
 /// Hint for an unknown name in the library: `name` is the module itself, or is defined in it.
 pub(crate) fn in_library(problem: Problem, module: &str, name: &str) -> Problem {
+    let problem = Problem { hints: Vec::new(), ..problem };
     let write = format!("`import \"std/{module}\"`");
     if module == name {
         return problem.hint(format!("the library has a module of this name: write {write}"));

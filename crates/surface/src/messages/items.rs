@@ -34,6 +34,7 @@ pub fn after_item(span: Span, found: &str, word: &str) -> Problem {
         "=>" => problem.hint("`=>` belongs to an array, `for i < n => e`"),
         "|" => problem.hint("cases follow a `match`; “or” is written `||`"),
         "for" | "let" => problem.hint(format!("`{word}` as an argument needs parentheses: `f ({word} …)`")),
+        "exposing" | "hiding" | "qualified" => problem.hint(IMPORT_LIST),
         "," => problem.hint("a tuple is written in parentheses: `(a, b)`"),
         ":" => problem.hint("a type is given to an expression in parentheses: `(e : t)`; that of a result stands before the `=`"),
         _ => problem,
@@ -151,14 +152,21 @@ pub fn constructor_case(span: Span, name: &str) -> Problem {
     .hint(format!("write `{better}`"))
 }
 
+/// The forms of an import.
+const IMPORT_FORMS: &str = "write `import \"shapes\"` for your own file `shapes.lam`, `import \"std/linalg\" as la` or `import \"std/linalg\" (qr, svd)` for what the library has beyond the prelude";
+
+/// The form of a list of imported names.
+pub const IMPORT_LIST: &str =
+    "the imported names are listed as in `import \"shapes\" (area, Circle)`";
+
 pub fn import_path(span: Span, found: &str) -> Problem {
     Problem::error("E0026", format!("expected a path in quotes, found {found}"), span, "not a path")
-        .hint("write `import \"shapes\"` for your own file `shapes.lam`; what the library has needs no import")
+        .hint(IMPORT_FORMS)
 }
 
 pub fn foreign_import(span: Span, found: &str) -> Problem {
     Problem::error("E0066", format!("`{found}` does not bring in a file"), span, "write `import`")
-        .hint("write `import \"shapes\"` for your own file `shapes.lam`; what the library has needs no import")
+        .hint(IMPORT_FORMS)
 }
 
 pub fn where_clause(span: Span) -> Problem {

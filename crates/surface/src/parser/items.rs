@@ -7,8 +7,8 @@ use lambada_source::{Problem, Span};
 
 use super::{Halt, Parse, Parser, broken};
 use crate::ast::{
-    BinaryOp, Def, Expr, ExprKind, Item, Mode, Module, Name, Param, Rule, TypeBody, TypeDef,
-    TypeExpr, TypeKind,
+    BinaryOp, Def, Expr, ExprKind, Import, Item, Mode, Module, Name, Param, Rule, TypeBody,
+    TypeDef, TypeExpr, TypeKind,
 };
 use crate::messages::syntax::Missing;
 use crate::messages::{forms, items, syntax};
@@ -201,9 +201,35 @@ impl Parser<'_> {
             return self.halt(problem);
         }
         let path = self.text();
+        let alias = self.import_alias()?;
+        let listed = !self.starts_item() && self.kind() == TokenKind::Open(Bracket::Round);
+        let names = if listed { Some(self.import_names()?) } else { None };
         let span = self.span_from(start);
         self.end_item()?;
-        Ok(Item::Import { path, span })
+        Ok(Item::Import(Import { path, alias, names, span }))
+    }
+
+    /// `as name`, if it is there; `as` is no reserved word.
+    fn import_alias(&mut self) -> Parse<Option<Name>> {
+        if self.starts_item() || self.kind() != TokenKind::Lower || self.here() != "as" {
+            return Ok(None);
+        }
+        self.bump();
+        self.value_name().map(Some)
+    }
+
+    /// `(a, Circle, shape)`
+    fn import_names(&mut self) -> Parse<Vec<Name>> {
+        let one = |p: &mut Self| match p.kind() {
+            TokenKind::Lower | TokenKind::Upper => Ok(p.bump_name()),
+            _ => Err(p.expected_in(Missing::Name, "a name", items::IMPORT_LIST)),
+        };
+        self.brackets("`,`", |p| p.separated(one))?.ok_or(Halt)
+    }
+
+    /// Whether the token stands where items begin.
+    fn starts_item(&self) -> bool {
+        self.token().starts_line && self.token().column <= self.item_column
     }
 
     /// Reports tokens after the end of an item.

@@ -17,9 +17,10 @@ use std::rc::Rc;
 use lambada_source::{About, Doc, Side};
 
 use crate::ast::{
-    Def, Expr, Item, Module, Name, Param, Pattern, Rule, TypeBody, TypeDef, TypeExpr, TypeKind,
+    Def, Expr, Import, Item, Module, Name, Param, Pattern, Rule, TypeBody, TypeDef, TypeExpr,
+    TypeKind,
 };
-use expr::{Follow, expr};
+use expr::{Follow, expr, filled};
 use types::{argument_type, param, pattern, ty};
 use weave::Written;
 
@@ -63,7 +64,7 @@ fn bare_item(one: &Item) -> Doc {
     match one {
         Item::Def(d) => bare_def(d),
         Item::Type(d) => bare_type_def(d),
-        Item::Import { .. } => item(one),
+        Item::Import(_) => item(one),
     }
 }
 
@@ -88,15 +89,24 @@ pub fn print_pattern(p: &Pattern) -> String {
 }
 
 fn is_import(item: &Item) -> bool {
-    matches!(item, Item::Import { .. })
+    matches!(item, Item::Import(_))
 }
 
 fn item(item: &Item) -> Doc {
     match item {
         Item::Def(d) => def(d),
         Item::Type(d) => type_def(d),
-        Item::Import { path, .. } => Doc::text(format!("import \"{path}\"")),
+        Item::Import(one) => import(one),
     }
+}
+
+fn import(import: &Import) -> Doc {
+    let alias = import.alias.iter().map(|alias| Doc::text(format!(" as {}", alias.text)));
+    let listed = |names: &Vec<Name>| {
+        Doc::text(" ") + filled(names.iter().map(|name| Doc::text(&*name.text)).collect()).nest(1)
+    };
+    let parts = alias.chain(import.names.iter().map(listed));
+    Doc::text(format!("import \"{}\"", import.path)) + Doc::concat(parts)
 }
 
 /// `--|` lines, each with its line break.

@@ -68,7 +68,7 @@ pub(super) fn one(written: &Written, item: &Item) -> Doc {
     let documented = match item {
         Item::Def(def) => def.doc.is_some(),
         Item::Type(def) => def.doc.is_some(),
-        Item::Import { .. } => false,
+        Item::Import(_) => false,
     };
     let end = first_comment(written, start);
     let mut first = end;

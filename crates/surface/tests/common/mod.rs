@@ -101,7 +101,12 @@ impl<'a> Draw<'a> {
         match self.below(4) {
             0 | 1 => Item::Def(self.def(true, 5)),
             2 => Item::Type(self.type_def()),
-            _ => Item::Import { path: "lib/linalg".into(), span: span() },
+            _ => Item::Import(Import {
+                path: "lib/linalg".into(),
+                alias: self.some(Self::name),
+                names: if self.flip() { Some(self.many(1, Self::name)) } else { None },
+                span: span(),
+            }),
         }
     }
 
