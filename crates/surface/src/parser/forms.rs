@@ -229,6 +229,8 @@ impl Parser<'_> {
         let mut depth = 0usize;
         let mut line = usize::MAX;
         let mut lambdas = 0usize;
+        // After a `:` outside of brackets an arrow belongs to the type of a local function.
+        let mut typed = false;
         for at in self.at..self.tokens.len() {
             let token = self.tokens[at];
             if depth == 0 && token.starts_line && at > self.at {
@@ -240,6 +242,9 @@ impl Parser<'_> {
                 TokenKind::Close(_) => depth -= 1,
                 TokenKind::Backslash if depth == 0 => lambdas += 1,
                 TokenKind::Arrow if depth == 0 && lambdas > 0 => lambdas -= 1,
+                TokenKind::Colon if depth == 0 => typed = true,
+                TokenKind::Equals if depth == 0 => typed = false,
+                TokenKind::Arrow if depth == 0 && typed => {}
                 TokenKind::Arrow if depth == 0 => return line,
                 TokenKind::Bar | TokenKind::Keyword(Keyword::With) if depth == 0 => {
                     return usize::MAX;
