@@ -50,7 +50,7 @@ const SIGNS: &[(&str, TokenKind, &str)] = &[
     ("===", TokenKind::Op(BinaryOp::Eq), "equality is written `==`"),
     ("!==", TokenKind::Op(BinaryOp::Ne), "inequality is written `!=`"),
     ("%*%", TokenKind::Op(BinaryOp::MatMul), "a product of matrices is written `a @ b`"),
-    ("%/%", TokenKind::Op(BinaryOp::Div), "division with floor is written `a // b`"),
+    ("%/%", TokenKind::Op(BinaryOp::FloorDiv), "division with floor is written `a // b`"),
     ("...", TokenKind::DotDot, ""),
     ("->", TokenKind::Arrow, ""),
     ("=>", TokenKind::FatArrow, ""),

@@ -117,6 +117,9 @@ impl Solver {
         };
         let (array_a, array_b) = (self.rank(a) > 0, self.rank(b) > 0);
         if self.root(a) == self.root(b) {
+            if op != Operation::Sum {
+                self.restrict(a, UnknownKind::shaped(Bases::NUM), Some(origin.clone()))?;
+            }
             return self.same(result, a);
         }
         if self.is_scalar(a) {

@@ -83,9 +83,10 @@ fn bracketed(size: Option<&Expr>) -> Doc {
 
 /// Whether a size may be without spaces. Spaces in a call, and between two signs, have a meaning.
 fn is_compact(size: &Expr) -> bool {
-    use BinaryOp::{Add, Div, Mul, Rem, Sub};
+    use BinaryOp::{Add, Div, FloorDiv, Mul, Rem, Sub};
     if let ExprKind::Binary(op, a, b) = &size.kind {
-        return matches!(op, Add | Sub | Mul | Div | Rem) && is_compact(a) && is_compact(b);
+        let arithmetic = matches!(op, Add | Sub | Mul | Div | FloorDiv | Rem);
+        return arithmetic && is_compact(a) && is_compact(b);
     }
     matches!(size.kind, ExprKind::Var(_)) || matches!(size.kind, ExprKind::Int(value) if value >= 0)
 }
