@@ -49,15 +49,17 @@ impl Solver {
                 .filter(|id| self.constraints[*id].as_ref().is_some_and(|c| wanted(self, c)))
                 .collect();
             self.exclude_vectors(&open);
-            let mut implied = self.implied_joins(&open);
-            implied.extend(self.implied_by_key(&open));
+            let joins = self.implied_joins(&open);
+            let by_key = self.implied_by_key(&open);
+            let joins = joins.into_iter().map(|equation| (equation, true));
+            let by_key = by_key.into_iter().map(|equation| (equation, false));
             let mut merged = false;
-            for (id, a, b) in implied {
+            for ((id, a, b), join) in joins.chain(by_key) {
                 let (a, b) = (self.root(a), self.root(b));
                 if a != b && !self.may_merge(a, b) {
                     continue;
                 }
-                if !self.may_restrict(id, &open) {
+                if !(join && self.may_restrict(id)) {
                     self.constraints[id] = None;
                 }
                 merged |= a != b;
@@ -97,20 +99,11 @@ impl Solver {
 
     /// Whether an operation may exclude vectors that the constraints which imply its result admit:
     /// vectors have sums, and products with scalars, but not both.
-    fn may_restrict(&self, id: usize, open: &[usize]) -> bool {
-        let Some(Constraint::Arith { op, a, b, result, .. }) = &self.constraints[id] else {
-            return false;
-        };
-        let same = |other: &usize| match &self.constraints[*other] {
-            Some(Constraint::Arith { op: known, a: x, b: y, .. }) => {
-                *other != id
-                    && known == op
-                    && self.root(*x) == self.root(*a)
-                    && self.root(*y) == self.root(*b)
-            }
+    fn may_restrict(&self, id: usize) -> bool {
+        match &self.constraints[id] {
+            Some(Constraint::Arith { result, .. }) => self.may_have_parts(*result),
             _ => false,
-        };
-        self.may_have_parts(*result) && !open.iter().any(same)
+        }
     }
 
     /// Whether both are unknowns that may be merged.
@@ -218,15 +211,22 @@ struct Vectors {
 }
 
 impl Vectors {
-    fn class(&self, mut ty: Ty) -> Ty {
-        while let Some(next) = self.class.get(&ty) {
-            ty = *next;
+    fn class(&mut self, ty: Ty) -> Ty {
+        let mut class = ty;
+        while let Some(next) = self.class.get(&class) {
+            class = *next;
         }
-        ty
+        let mut at = ty;
+        while at != class {
+            let next = self.class.insert(at, class);
+            at = next.unwrap_or(class);
+        }
+        class
     }
 
-    fn is_excluded(&self, ty: Ty) -> bool {
-        self.excluded.contains(&self.class(ty))
+    fn is_excluded(&mut self, ty: Ty) -> bool {
+        let class = self.class(ty);
+        self.excluded.contains(&class)
     }
 
     fn exclude(&mut self, ty: Ty) -> bool {

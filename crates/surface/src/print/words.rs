@@ -31,12 +31,13 @@ impl Word<'_> {
     }
 }
 
-/// The tokens of a piece of a layout. `.0` belongs to an expression, and is no number.
+/// The tokens of a piece of a layout. `.0` and `// n` belong to an expression, and are no number
+/// and no comment.
 pub(super) fn lex(text: &str) -> Vec<(Token, Range<usize>)> {
-    let dotted = text.starts_with('.');
-    let padded = if dotted { format!("x{text}") } else { text.to_string() };
+    let continues = text.starts_with(['.', '/']);
+    let padded = if continues { format!("x{text}") } else { text.to_string() };
     let tokens = tokenize(&padded, FileId::default()).tokens;
-    let pad = usize::from(dotted);
+    let pad = usize::from(continues);
     let tokens = tokens.into_iter().skip(pad).filter(|token| token.kind != TokenKind::End);
     tokens
         .map(|token| (token, token.span.start as usize - pad..token.span.end as usize - pad))
