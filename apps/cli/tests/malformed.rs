@@ -24,7 +24,7 @@ const SOURCES: [&str; 84] = [
     "def f x = * x",
     "def f x = x x x 1 +",
     "def 3 = x",
-    "def F = 1",
+    "def f[0] = 1",
     "f x = x",
     "let x = 1",
     "def f x = let y = x",

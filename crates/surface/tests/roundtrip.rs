@@ -205,6 +205,12 @@ fn comments(text: &str) -> Vec<&str> {
 
 /// Formatting keeps the tree, the tokens and every comment, and changes nothing the second time.
 fn check_format(text: &str) {
+    assert_eq!(kept(&format_keeps(text)), kept(text), "{text}");
+}
+
+/// Formatting keeps the tree and every comment, and changes nothing the second time. Returns the
+/// new text.
+fn format_keeps(text: &str) -> String {
     let (module, _) = parse(text, FileId(0));
     let printed = print_module(&module);
     let formatted = format(text, FileId(0)).expect("no problems");
@@ -212,7 +218,7 @@ fn check_format(text: &str) {
     assert!(tree(&formatted) == tree(text), "{formatted}");
     assert_eq!(format(&formatted, FileId(0)).as_ref(), Ok(&formatted), "not the same again");
     assert_eq!(comments(&formatted), comments(text), "{formatted}");
-    assert_eq!(kept(&formatted), kept(text), "{formatted}");
+    formatted
 }
 
 /// The text with a comment before some of its tokens, on a line of its own or at the end of one,
@@ -260,9 +266,14 @@ fn repository() {
     let mut moved = 0;
     for path in &paths {
         let text = std::fs::read_to_string(path).expect("a program");
+        let inside = |folder: &str| path.components().any(|part| part.as_os_str() == folder);
         if !parse(&text, FileId(0)).1.is_empty() {
-            let mistaken = |part: &std::ffi::OsStr| part == "errors" || part == "guessed";
-            assert!(path.components().any(|part| mistaken(part.as_os_str())), "{path:?}");
+            assert!(inside("errors") || inside("guessed"), "{path:?}");
+            continue;
+        }
+        if inside("guessed") {
+            // The layout has other spellings.
+            format_keeps(&text);
             continue;
         }
         println!("{}", path.display());
@@ -287,7 +298,7 @@ fn repository() {
 fn bodies_without_in() {
     let expect = "def f x =\n  let y = g x\n  in h y";
     check_authored("def f x =\n  let y = g x\n  h y", expect);
-    check_authored("def f x = let y = x\n          -y", "def f x =\n  let y = x\n  in -y");
+    check_authored("def f x =\n  let y = x\n  -y", "def f x =\n  let y = x\n  in -y");
     check_authored(
         "def f x =\n  let a = x\n  let g y =\n    let z = y\n    if z then a\n    else z\n  g x",
         "def f x =\n  let a = x\n  let g y =\n    let z = y\n    in if z then a\n       else z\n  in g x",

@@ -50,16 +50,15 @@ impl Solver {
                 .collect();
             self.exclude_vectors(&open);
             let joins = self.implied_joins(&open);
+            let restricting = self.restricting(&open, &joins);
             let by_key = self.implied_by_key(&open);
-            let joins = joins.into_iter().map(|equation| (equation, true));
-            let by_key = by_key.into_iter().map(|equation| (equation, false));
             let mut merged = false;
-            for ((id, a, b), join) in joins.chain(by_key) {
+            for (id, a, b) in joins.into_iter().chain(by_key) {
                 let (a, b) = (self.root(a), self.root(b));
                 if a != b && !self.may_merge(a, b) {
                     continue;
                 }
-                if !(join && self.may_restrict(id)) {
+                if !restricting.contains(&id) {
                     self.constraints[id] = None;
                 }
                 merged |= a != b;
@@ -74,13 +73,33 @@ impl Solver {
 
     /// Narrows the unknowns that no vector with parts can be, by all operations on them together.
     fn exclude_vectors(&mut self, open: &[usize]) {
-        let operation = |id: &usize| match &self.constraints[*id] {
-            Some(Constraint::Arith { op, a, b, result, .. }) => {
-                Some((*op, [*a, *b, *result].map(|ty| self.base(ty))))
+        let mut vectors = self.vectors(open.iter().copied());
+        let operations = open.iter().filter_map(|id| self.operation(*id));
+        let types: Vec<Ty> = operations.flat_map(|(_, types)| types).collect();
+        for ty in types {
+            if vectors.is_excluded(ty) && self.may_have_parts(ty) {
+                let narrowed = self.restrict(ty, UnknownKind::shaped(Bases::ALL), None);
+                debug_assert!(narrowed.is_ok(), "an unknown may be an array");
             }
-            _ => None,
-        };
-        let operations: Vec<(Operation, [Ty; 3])> = open.iter().filter_map(operation).collect();
+        }
+    }
+
+    /// The operations whose results others imply, but which exclude vectors that the others admit:
+    /// vectors have sums, and products with scalars, but not both.
+    fn restricting(&self, open: &[usize], implied: &[(usize, Ty, Ty)]) -> HashSet<usize> {
+        let implied: Vec<usize> = implied.iter().map(|(id, ..)| *id).collect();
+        let without: HashSet<usize> = implied.iter().copied().collect();
+        let others = open.iter().copied().filter(|id| !without.contains(id));
+        let mut vectors = self.vectors(others);
+        let mut says_more =
+            |id: &usize| self.operation(*id).is_some_and(|(op, types)| vectors.step(op, types));
+        implied.into_iter().filter(|id| says_more(id)).collect()
+    }
+
+    /// What operations say together about vectors.
+    fn vectors(&self, operations: impl Iterator<Item = usize>) -> Vectors {
+        let operations: Vec<(Operation, [Ty; 3])> =
+            operations.filter_map(|id| self.operation(id)).collect();
         let mut vectors = Vectors::default();
         for ty in operations.iter().flat_map(|(_, types)| types) {
             if !self.may_have_parts(*ty) {
@@ -89,20 +108,15 @@ impl Solver {
         }
         while operations.iter().fold(false, |news, (op, types)| vectors.step(*op, *types) || news) {
         }
-        for ty in operations.iter().flat_map(|(_, types)| types) {
-            if vectors.is_excluded(*ty) && self.may_have_parts(*ty) {
-                let narrowed = self.restrict(*ty, UnknownKind::shaped(Bases::ALL), None);
-                debug_assert!(narrowed.is_ok(), "an unknown may be an array");
-            }
-        }
+        vectors
     }
 
-    /// Whether an operation may exclude vectors that the constraints which imply its result admit:
-    /// vectors have sums, and products with scalars, but not both.
-    fn may_restrict(&self, id: usize) -> bool {
+    fn operation(&self, id: usize) -> Option<(Operation, [Ty; 3])> {
         match &self.constraints[id] {
-            Some(Constraint::Arith { result, .. }) => self.may_have_parts(*result),
-            _ => false,
+            Some(Constraint::Arith { op, a, b, result, .. }) => {
+                Some((*op, [*a, *b, *result].map(|ty| self.base(ty))))
+            }
+            _ => None,
         }
     }
 
@@ -126,6 +140,11 @@ impl Solver {
             };
             let [a, b, result] = [*a, *b, *result].map(|ty| self.root(ty));
             if [a, b, result].into_iter().any(|ty| !self.is_unknown(ty)) {
+                continue;
+            }
+            if result == a || result == b {
+                // It compares its result with the other operand, and defines nothing.
+                more.push((*id, [a, b], result));
                 continue;
             }
             match joins.definitions.entry(result) {
@@ -236,10 +255,11 @@ impl Vectors {
 
     fn join(&mut self, a: Ty, b: Ty) -> bool {
         let (a, b) = (self.class(a), self.class(b));
-        if a == b {
+        let (no_a, no_b) = (self.excluded.contains(&a), self.excluded.contains(&b));
+        if a == b || no_a && no_b {
             return false;
         }
-        if self.excluded.contains(&a) {
+        if no_a {
             self.excluded.insert(b);
         }
         self.class.insert(a, b);

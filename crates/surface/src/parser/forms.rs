@@ -82,8 +82,9 @@ impl Parser<'_> {
                 | TokenKind::Keyword(Keyword::True | Keyword::False) => {}
                 TokenKind::Open(_) => depth += 1,
                 TokenKind::Close(_) if depth > 0 => depth -= 1,
-                TokenKind::Keyword(_) | TokenKind::End => return Some(TokenKind::End),
+                TokenKind::End => return Some(TokenKind::End),
                 _ if depth > 0 => {}
+                TokenKind::Keyword(_) => return Some(TokenKind::End),
                 end => return (at > self.at + 1).then_some(end),
             }
             at += 1;
@@ -426,7 +427,7 @@ impl Parser<'_> {
     fn accumulating(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
         let (keyword, around) = (self.bump().span, self.columns.len());
-        self.columns.push((self.tokens[start].column, Layout::Value));
+        self.enter_let(start, Layout::Value);
         let accumulators = self.accumulators();
         self.find_in(start);
         self.columns.truncate(around);

@@ -1,7 +1,7 @@
 //! `let`s, and the bodies that need no `in`.
 //!
-//! An `in` may be left out before a body on a line of its own that begins in the column of its
-//! `let`. So the parser knows the columns of the `let`s around the current token, back to the last
+//! An `in` may be left out if the `let` begins its line, before a body on a line of its own that
+//! begins in the same column. So the parser knows the columns of the `let`s around the current token, back to the last
 //! bracket: the arguments of an application end before a line in one of these columns.
 
 use lambada_source::Span;
@@ -31,8 +31,17 @@ pub(super) enum Layout {
 impl Parser<'_> {
     /// Whether the body, or the next `let`, of the `let` at `start` begins here without an `in`.
     fn is_below(&self, start: usize) -> bool {
-        let token = self.token();
-        token.starts_line && token.column == self.tokens[start].column && self.starts_expression()
+        let (first, token) = (self.tokens[start], self.token());
+        let below = first.starts_line && token.starts_line && token.column == first.column;
+        below && self.starts_expression()
+    }
+
+    /// Enters a part of the `let` at `start`.
+    pub(super) fn enter_let(&mut self, start: usize, layout: Layout) {
+        let first = self.tokens[start];
+        if first.starts_line {
+            self.columns.push((first.column, layout));
+        }
     }
 
     /// Whether a line in the column of a `let` around it begins here.
@@ -77,7 +86,7 @@ impl Parser<'_> {
     pub(super) fn body(&mut self, start: usize, layout: Layout) -> Parse<Box<Expr>> {
         let around = self.columns.len();
         if layout == Layout::Below {
-            self.columns.push((self.tokens[start].column, layout));
+            self.enter_let(start, layout);
         }
         let body = self.expr();
         self.columns.truncate(around);
@@ -90,7 +99,7 @@ impl Parser<'_> {
         let body = loop {
             let start = self.at;
             let (keyword, around) = (self.bump().span, self.columns.len());
-            self.columns.push((self.tokens[start].column, Layout::Value));
+            self.enter_let(start, Layout::Value);
             let binding = self.binding(start).unwrap_or_else(|Halt| self.lost_binding(start));
             self.find_in(start);
             self.columns.truncate(around);
