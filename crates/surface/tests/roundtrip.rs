@@ -175,8 +175,8 @@ fn programs_in(folder: &std::path::Path, found: &mut Vec<std::path::PathBuf>) {
     }
 }
 
-/// The tokens that the canonical layout keeps: all except parentheses around parentheses, `in`
-/// before `let`, the first bar and `= x` of `x = x`.
+/// The tokens that the canonical layout keeps: all except parentheses around parentheses, `in`,
+/// `with` after `match`, bars and `= x` of `x = x`. Operators and `when` as the layout spells them.
 fn kept(text: &str) -> Vec<String> {
     let tokens = tokenize(text, FileId(0)).tokens;
     let word = |k: usize| &text[tokens[k].span.start as usize..tokens[k].span.end as usize];
@@ -184,14 +184,19 @@ fn kept(text: &str) -> Vec<String> {
     for k in 0..tokens.len() - 1 {
         let next = tokens[k + 1].kind;
         let dropped = match tokens[k].kind {
-            TokenKind::Keyword(Keyword::In) => next == TokenKind::Keyword(Keyword::Let),
+            TokenKind::Keyword(Keyword::In) => true,
+            TokenKind::Keyword(Keyword::With) => next == TokenKind::Bar,
             TokenKind::Open(Bracket::Round) | TokenKind::Close(Bracket::Round) => true,
             TokenKind::Bar | TokenKind::Equals => true,
             _ => false,
         };
         let again = k >= 2 && tokens[k - 1].kind == TokenKind::Equals && word(k) == word(k - 2);
         if !dropped && !again {
-            out.push(word(k).to_string());
+            out.push(match (tokens[k].kind, word(k)) {
+                (TokenKind::Op(op), _) => op.spelling().to_string(),
+                (_, "when") => "if".to_string(),
+                (_, word) => word.to_string(),
+            });
         }
     }
     out
@@ -271,7 +276,7 @@ fn repository() {
             assert!(inside("errors") || inside("guessed"), "{path:?}");
             continue;
         }
-        if inside("guessed") {
+        if inside("guessed") || path.ends_with("guessed_spellings.lam") {
             // The layout has other spellings.
             format_keeps(&text);
             continue;
