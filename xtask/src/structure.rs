@@ -64,7 +64,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("chad", 20),
     ("core", 11),
     ("differentiate", 6),
-    ("elaborate", 24),
+    ("elaborate", 26),
     ("emit", 1),
     ("graph", 9),
     ("lambada", 9),
@@ -75,7 +75,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("prim", 1),
     ("readback", 2),
     ("schedule", 14),
-    ("surface", 35),
+    ("surface", 39),
 ];
 
 /// The files that may hold methods of one type. Beyond, methods tie modules together as imports do,
@@ -89,13 +89,13 @@ const METHODS: &[(&str, &str, usize)] = &[
     ("crates/differentiate", "Tangents", 16),
     ("crates/elaborate", "Infer", 19),
     ("crates/elaborate", "Solver", 10),
-    ("crates/elaborate", "Specialize", 12),
+    ("crates/elaborate", "Specialize", 13),
     ("crates/emit", "Emitter", 12),
     ("crates/lambada", "Unit", 9),
     ("crates/lower", "Code", 6),
     ("crates/lower", "Lower", 18),
     ("crates/schedule", "Distributor", 7),
-    ("crates/surface", "Parser", 8),
+    ("crates/surface", "Parser", 10),
 ];
 
 /// Complaints about the modules and the matches of the crates.
