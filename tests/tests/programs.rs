@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 
 use lambada::vectors::{numbers, reals, with_reals};
-use lambada::{Data, Engine, Executable, Operator, Session, Unit, operators, to_json};
+use lambada::{Data, Engine, Executable, Inputs, Operator, Raw, Session, Unit, operators, to_json};
 use lambada_testkit::{Confirmed, blessing, parallel};
 use lambada_tests::expectations::{
     Executables, Expectation, PromiseKind, agrees, agrees_in_proportion, arguments, expectations,
@@ -234,6 +234,9 @@ fn answered(path: &Path) -> Vec<String> {
     complaints
 }
 
+/// How many of the guessed programs have types. The number only grows.
+const GUESSED: usize = 33;
+
 #[test]
 fn reports_of_other_systems_are_answered() {
     let only = std::env::var("ONLY").unwrap_or_default();
@@ -251,4 +254,46 @@ fn reports_of_other_systems_are_answered() {
     });
     let complaints = found.concat();
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+/// Programs as one would guess them: those that have types give what was worked out for them, at
+/// the types of the data.
+#[test]
+fn guessed_programs_give_their_values() {
+    let files = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("guessed"));
+    let found = parallel(&files, |file| {
+        let text = std::fs::read_to_string(file).expect("a program");
+        let unit = Session::new().load_text(&file.to_string_lossy(), &text, None).ok()?;
+        let promises = expectations(&text).into_iter();
+        let values = promises.filter(|promise| promise.kind == PromiseKind::Run);
+        Some(values.flat_map(|promise| guessed_complaints(&unit, &promise)).collect::<Vec<_>>())
+    });
+    let found: Vec<Vec<String>> = found.into_iter().flatten().collect();
+    assert!(found.len() >= GUESSED, "only {} have types", found.len());
+    let complaints = found.concat();
+    assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
+}
+
+fn guessed_complaints(unit: &Unit, promise: &Expectation) -> Vec<String> {
+    let value = |engine: Engine| -> Result<String, String> {
+        let told = |problems| format!("{problems:?}");
+        let call = unit.call(&promise.entry, Operator::Value, None).map_err(told)?;
+        let mut inputs = Inputs::new();
+        for (name, value) in call.parameters().iter().zip(&promise.args) {
+            inputs.insert(&**name, Raw::Json(value.clone().into()), "the comment");
+        }
+        let call = unit.call_at(&promise.entry, Operator::Value, None, &inputs).map_err(told)?;
+        let args = call.arguments(&inputs).map_err(|problem| format!("{problem:?}"))?;
+        let executable =
+            Executable::with(call.program.clone(), call.entry, &quick(engine)).map_err(told)?;
+        executable.run(&args).map(|v| to_json(&v).to_string()).map_err(|e| format!("{e:?}"))
+    };
+    let wrong = |engine: Engine| match value(engine) {
+        Ok(found) if agrees_in_proportion(promise, &found) => None,
+        other => Some(format!(
+            "{}, {engine:?}: {other:?} instead of {}",
+            promise.entry, promise.expected
+        )),
+    };
+    [Engine::Core, Engine::Jit].into_iter().filter_map(wrong).collect()
 }
