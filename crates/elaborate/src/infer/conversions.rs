@@ -92,10 +92,13 @@ impl Infer<'_> {
         let failed = self.solver.failed.len();
         self.solver.here = exp.span;
         let origin = Origin::new(CONVERSION, exp.span);
-        self.solver.add(Constraint::Serves { from: exp.ty, to: expected, origin });
+        self.solver.add(Constraint::Serves { from: exp.ty, to: expected, depth: 0, origin });
         if self.solver.failed.len() > failed {
-            // The equation fails as well, and its message says what was expected.
-            self.solver.failed.truncate(failed);
+            // Where the equation fails as well, its message says what was expected.
+            let failures = self.solver.failed.split_off(failed);
+            if self.solver.unify(expected, exp.ty).is_ok() {
+                self.solver.failed.extend(failures);
+            }
             return exp;
         }
         self.converted(exp, expected)
@@ -180,7 +183,7 @@ impl Infer<'_> {
                 let number = self.solver.unknown(UnknownKind::NUMBER, None);
                 let to = self.solver.rebase(exp.ty, number);
                 let origin = Origin::new(CONVERSION, exp.span);
-                self.solver.add(Constraint::Serves { from: exp.ty, to, origin });
+                self.solver.add(Constraint::Serves { from: exp.ty, to, depth: 0, origin });
                 self.converted(exp, to)
             }
             _ => exp,

@@ -15,8 +15,8 @@ pub(crate) enum Constraint {
     /// array; for vectors that are no arrays see [`Operation`].
     Arith { op: Operation, scalars: Scalars, a: Ty, b: Ty, result: Ty, origin: Origin },
     /// A value of type `from` serves as a `to` of the same shape: the scalars are equal, or an int
-    /// serves as a real.
-    Serves { from: Ty, to: Ty, origin: Origin },
+    /// serves as a real. `depth`: number of axes of the arrays around both, so far.
+    Serves { from: Ty, to: Ty, depth: usize, origin: Origin },
     /// `scalar` is the scalar inside of all arrays of `whole`, or `whole` itself.
     Base { whole: Ty, scalar: Ty, origin: Origin },
     /// `part` is `whole`, an array, or the scalar that `whole` consists of.

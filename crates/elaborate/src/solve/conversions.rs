@@ -18,7 +18,7 @@ use super::unify::Clash;
 
 /// Limit on the axes of an array whose shape a conversion determines. Types of one shape that
 /// contain each other would grow without end.
-const MOST_AXES: usize = 64;
+const MOST_AXES: usize = 32;
 
 /// The order of decisions at the end of a definition.
 const DECISIONS: [Decision; 3] = [Decision::Ints, Decision::Reals, Decision::Rest];
@@ -36,32 +36,32 @@ enum Decision {
 
 impl Solver {
     /// One step of [`Constraint::Serves`].
-    pub(super) fn serves(&mut self, from: Ty, to: Ty, origin: &Origin) -> Result {
+    pub(super) fn serves(&mut self, from: Ty, to: Ty, depth: usize, origin: &Origin) -> Result {
         if self.root(from) == self.root(to) {
             return Ok(Step::Done);
         }
         if self.any_error(&[from, to]) {
             return self.same(from, to);
         }
-        if self.rank(from).max(self.rank(to)) > MOST_AXES {
+        if depth > MOST_AXES {
             return Err(Clash::Infinite.into());
         }
         match (self.get(from).clone(), self.get(to).clone()) {
             (Node::Array(m, x), Node::Array(n, y)) => {
                 self.equal_sizes(&m, &n)?;
-                Ok(become_serves(x, y, origin))
+                Ok(become_serves(x, y, depth, origin))
             }
             (Node::Array(size, x), Node::Unknown(_)) => {
                 let y = self.fresh();
                 let array = self.array(size, y);
                 self.equal(to, array)?;
-                Ok(become_serves(x, y, origin))
+                Ok(become_serves(x, y, depth, origin))
             }
             (Node::Unknown(_), Node::Array(size, y)) => {
                 let x = self.fresh();
                 let array = self.array(size, x);
                 self.equal(from, array)?;
-                Ok(become_serves(x, y, origin))
+                Ok(become_serves(x, y, depth, origin))
             }
             _ if self.is_scalar(from) || self.is_scalar(to) => self.scalar_serves(from, to, origin),
             (Node::Unknown(_), Node::Unknown(_)) => {
@@ -140,7 +140,7 @@ impl Solver {
         let base = self.base(other);
         let to = if self.is_scalar(base) { base } else { self.unknown(UnknownKind::NUMBER, None) };
         let from = self.base(int);
-        (self.rebase(int, to), Constraint::Serves { from, to, origin: origin.clone() })
+        (self.rebase(int, to), Constraint::Serves { from, to, depth: 0, origin: origin.clone() })
     }
 
     /// An operation on vectors; an int as the scalar of a product or a quotient is converted.
@@ -157,7 +157,7 @@ impl Solver {
                 return ty;
             }
             let to = self.real();
-            constraints.push(Constraint::Serves { from: ty, to, origin: origin.clone() });
+            constraints.push(Constraint::Serves { from: ty, to, depth: 0, origin: origin.clone() });
             to
         });
         constraints.push(arith(op, operands, result, origin));
@@ -189,7 +189,12 @@ impl Solver {
                 return Some(ty);
             }
             let to = self.rebase(ty, real);
-            constraints.push(Constraint::Serves { from: base, to: real, origin: origin.clone() });
+            constraints.push(Constraint::Serves {
+                from: base,
+                to: real,
+                depth: 0,
+                origin: origin.clone(),
+            });
             Some(to)
         });
         match converted {
@@ -198,7 +203,7 @@ impl Solver {
                 let open = if converted[0].is_none() { operands[0] } else { operands[1] };
                 self.beside_scalar(op, open, &origin.clone())?;
                 let origin = origin.clone();
-                constraints.push(Constraint::Serves { from: open, to: result, origin });
+                constraints.push(Constraint::Serves { from: open, to: result, depth: 0, origin });
             }
             [Some(known), None] | [None, Some(known)] => {
                 self.equal(result, known)?;
@@ -351,7 +356,7 @@ impl Solver {
         if kept {
             let to = self.unknown(reals, Some(origin.clone()));
             self.raise(to);
-            more.push(Constraint::Serves { from: ty, to, origin: origin.clone() });
+            more.push(Constraint::Serves { from: ty, to, depth: 0, origin: origin.clone() });
             return Ok(to);
         }
         self.restrict(ty, reals, Some(origin.clone()))?;
@@ -363,6 +368,6 @@ fn arith(op: Operation, [a, b]: [Ty; 2], result: Ty, origin: &Origin) -> Constra
     Constraint::Arith { op, scalars: Scalars::Same, a, b, result, origin: origin.clone() }
 }
 
-fn become_serves(from: Ty, to: Ty, origin: &Origin) -> Step {
-    Step::Become(vec![Constraint::Serves { from, to, origin: origin.clone() }])
+fn become_serves(from: Ty, to: Ty, depth: usize, origin: &Origin) -> Step {
+    Step::Become(vec![Constraint::Serves { from, to, depth: depth + 1, origin: origin.clone() }])
 }

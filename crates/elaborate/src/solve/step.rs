@@ -24,7 +24,9 @@ impl Solver {
             Constraint::Arith { op, scalars, a, b, result, origin } => {
                 self.converting_arith((*op, *scalars), [*a, *b], *result, origin)
             }
-            Constraint::Serves { from, to, origin } => self.serves(*from, *to, origin),
+            Constraint::Serves { from, to, depth, origin } => {
+                self.serves(*from, *to, *depth, origin)
+            }
             Constraint::Base { whole, scalar, origin } => self.is_base(*whole, *scalar, origin),
             Constraint::Part { part, whole, origin } => self.part(*part, *whole, origin),
             Constraint::Pow { base, exponent, result, origin } => {
