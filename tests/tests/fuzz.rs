@@ -53,13 +53,13 @@ fn smallest(text: &str, place: &str) -> String {
 const PLANTED: u64 = 420;
 
 /// Planted mistakes that need not be any, and how many of the planted ones are none: a polymorphic
-/// function takes a truth value, too.
-const NONE: &[(Mistake, usize)] = &[(Mistake::WrongType, 1)];
+/// function takes a truth value, too, and most bodies need no `in`.
+const NONE: &[(Mistake, usize)] = &[(Mistake::WrongType, 1), (Mistake::LostWord, 3)];
 
 /// Mistakes that may have several messages, and how many of the planted ones do.
 const EXCEPTIONS: &[(Mistake, usize)] = &[
     // A state that begins with a value of another type contradicts each of its uses.
-    (Mistake::WrongType, 4),
+    (Mistake::WrongType, 8),
     // The text after a lost word reads as something else.
     (Mistake::LostWord, 5),
     // A bracket that is closed later, by another one, leaves a form unfinished.

@@ -348,11 +348,22 @@ impl Infer<'_> {
         let capital = |name: &&str| value && name.starts_with(char::is_uppercase);
         let values = self.env.names().chain(scope.defs.keys().map(|name| &**name));
         let near = suggest(name, known.chain(values.filter(capital)));
+        let small = value.then(|| with_small_letter(name)).filter(|small| {
+            self.env.get(small).is_some()
+                || self.global_named(small).is_some()
+                || Builtin::find(small, false).is_some()
+        });
+        let near = small.or(near);
         let problem = messages::unknown_constructor(name, span, near, value);
         if self.problems.iter().all(|known| known.title != problem.title) {
             self.problems.push(problem);
         }
     }
+}
+
+fn with_small_letter(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().into_iter().flat_map(char::to_lowercase).chain(letters).collect()
 }
 
 fn component(constraint: &Constraint) -> usize {
