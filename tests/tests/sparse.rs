@@ -31,7 +31,7 @@ def arrow (n : int) = sparse_hessian (\\x -> sum (for i < n => x[n - 1] ** 2 * x
 def tied (n : int) = sparse_hessian (\\x -> sum (for i < n - 1 => (x[i + 1] - x[i] ** 2) ** 2 * x[0] ** 2)) (at n)
 def diagonal (n : int) = sparse_hessian (\\x -> sum (exp x)) (at n)
 def sights (n : int) =
-  let (cameras, points) = (n / 8 + 1, n / 4 + 1)
+  let (cameras, points) = (n // 8 + 1, n // 4 + 1)
   let size = 3 * cameras + 2 * points + n
   let errors = \\(x : [size]real) ->
     flatten (for o < n =>
