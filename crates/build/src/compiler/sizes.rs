@@ -106,7 +106,8 @@ fn computed(op: Arithmetic, a: Extent, b: Extent) -> Extent {
     Extent::Computed(op, Box::new([a, b]))
 }
 
-/// Parses a size expression in a signature, such as `d*(d-1)//2`, if `known` resolves all its names.
+/// Parses a size expression in a signature, such as `d*(d-1)//2`, if `known` resolves all its
+/// names.
 pub(crate) fn written(text: &str, known: &dyn Fn(&str) -> Option<Extent>) -> Option<Extent> {
     let (module, problems) = lambada_surface::parse(&format!("def size = {text}\n"), FileId(0));
     match (&module.items[..], problems.is_empty()) {

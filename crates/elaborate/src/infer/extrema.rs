@@ -1,5 +1,5 @@
-//! `max xs` and `min xs` where `maximum xs` and `minimum xs` are meant: they are functions of another
-//! argument, and the problems that this causes say so.
+//! `max xs` and `min xs` where `maximum xs` and `minimum xs` are meant: they are functions of
+//! another argument, and the problems that this causes say so.
 
 use lambada_source::{Problem, Span};
 use lambada_surface::print_expr;

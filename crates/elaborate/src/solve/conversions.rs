@@ -3,7 +3,7 @@
 //! A type that is not known yet may turn out to be an int or a real, so the constraints of this
 //! module wait longer than others. When a definition is generalized, those that still wait are
 //! decided: an int that nothing wants as a real stays an int, a number that some use wants as a
-//! real is a real, and operands of which nothing is known are of one type. A scheme keeps only ints
+//! real is a real, and other operands are of one type. A scheme keeps only ints
 //! that serve as a number whose type the caller chooses: they decide for literals.
 
 use std::collections::{HashMap, HashSet};

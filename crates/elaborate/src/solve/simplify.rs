@@ -96,7 +96,7 @@ impl Solver {
         implied.into_iter().filter(|id| says_more(id)).collect()
     }
 
-    /// What operations say together about vectors.
+    /// The unknowns that operations, taken together, let be vectors.
     fn vectors(&self, operations: impl Iterator<Item = usize>) -> Vectors {
         let operations: Vec<(Operation, [Ty; 3])> =
             operations.filter_map(|id| self.operation(id)).collect();
@@ -266,7 +266,7 @@ impl Vectors {
         true
     }
 
-    /// What one operation says; whether that is new.
+    /// Adds an operation; returns whether it excludes or joins anything new.
     fn step(&mut self, op: Operation, [a, b, result]: [Ty; 3]) -> bool {
         match op {
             Operation::Sum => self.join(a, b) | self.join(b, result),

@@ -187,7 +187,7 @@ impl Solver {
         Ok(())
     }
 
-    /// One step of an operation of which an operand or the result has parts.
+    /// One step of an operation on vectors with parts.
     pub(super) fn vector_arith(
         &mut self,
         op: Operation,

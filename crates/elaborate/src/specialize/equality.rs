@@ -17,7 +17,7 @@ struct Equality<'s, 'e> {
     span: Span,
     /// The functions that compare values of variant types.
     functions: HashMap<TypeId, Var>,
-    /// Those still to be written.
+    /// The variant types whose functions are still to be written.
     open: Vec<TypeId>,
 }
 

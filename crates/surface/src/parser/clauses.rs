@@ -8,8 +8,8 @@ use crate::messages::syntax::Missing;
 use crate::token::{Keyword, TokenKind};
 
 impl Parser<'_> {
-    /// One or more dimensions, separated by commas or `for`, and perhaps a filter. Behind a problem,
-    /// parsing continues at the next comma or arrow.
+    /// One or more dimensions, separated by commas or `for`, and perhaps a filter. Behind a
+    /// problem, parsing continues at the next comma or arrow.
     pub(super) fn clauses(&mut self) -> Parse<Vec<Clause>> {
         let mut all = vec![self.clause()?];
         loop {

@@ -1,8 +1,9 @@
 //! `let`s, and the bodies that need no `in`.
 //!
 //! An `in` may be left out if the `let` begins its line, before a body on a line of its own that
-//! begins in the same column. So the parser knows the columns of the `let`s around the current token, back to the last
-//! bracket: the arguments of an application end before a line in one of these columns.
+//! begins in the same column. So the parser knows the columns of the `let`s around the current
+//! token, back to the last bracket: the arguments of an application end before a line in one of
+//! these columns.
 
 use lambada_source::Span;
 

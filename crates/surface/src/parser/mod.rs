@@ -480,8 +480,8 @@ impl<'a> Parser<'a> {
         Err(Halt)
     }
 
-    /// One or more, separated by commas, up to a closing bracket, which is not consumed. A comma may
-    /// stand before it.
+    /// One or more, separated by commas, up to a closing bracket, which is not consumed. A comma
+    /// may stand before it.
     fn separated<T>(&mut self, one: impl FnMut(&mut Self) -> Parse<T>) -> Parse<Vec<T>> {
         self.separated_from(1, one)
     }
