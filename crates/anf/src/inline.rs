@@ -42,7 +42,8 @@ impl Renaming {
 /// have bound.
 pub fn without_rules(library: &Library, names: &mut Names, block: &mut Block) -> Renaming {
     let ids = (0..library.functions.len()).map(|k| FnId(k as u32));
-    let ruled = |id: &FnId| library.function(*id).is_some_and(|f| f.rules.is_some());
+    let ruled =
+        |id: &FnId| library.function(*id).is_some_and(|f| f.rules.is_some() && f.known.is_none());
     let all: Vec<FnId> = ids.filter(ruled).collect();
     if all.is_empty() {
         return Renaming::new();

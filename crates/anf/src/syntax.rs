@@ -9,6 +9,7 @@ use lambada_graph::{NodeId as GraphNode, Runs};
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::Site;
 
+use crate::known::Known;
 use crate::names::{Names, Var};
 use crate::rules::Rules;
 
@@ -410,6 +411,8 @@ pub struct Function {
     pub library: Library,
     /// The rules of its author, which take the place of its derivatives.
     pub rules: Option<Rules>,
+    /// How the text for people calls it, if it is not written out there.
+    pub known: Option<Known>,
 }
 
 impl From<ScalarTy> for Elem {

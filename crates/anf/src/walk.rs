@@ -431,7 +431,8 @@ impl Renaming {
         self.copied(block, &mut |var| names.fresh(hints[&var].clone()))
     }
 
-    pub(crate) fn copied(&mut self, block: &Block, fresh: &mut dyn FnMut(Var) -> Var) -> Block {
+    /// A copy of a block, whose variables `fresh` names.
+    pub fn copied(&mut self, block: &Block, fresh: &mut dyn FnMut(Var) -> Var) -> Block {
         let stms = block.stms.iter().map(|stm| self.copied_stm(stm, fresh)).collect();
         Block { stms, results: block.results.iter().map(|a| self.atom(*a)).collect() }
     }

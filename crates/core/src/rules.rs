@@ -29,6 +29,9 @@ pub struct Ruled {
     pub name: Rc<str>,
     /// Whether it belongs to the library.
     pub library: bool,
+    /// Whether people read its calls and those of its derivatives by its name. Its rules are its
+    /// derivatives then.
+    pub known: bool,
     /// The function: one λ for each parameter.
     pub function: Term,
     /// From tangents of the parameters to the tangent of the result.

@@ -171,6 +171,11 @@ impl Term {
         self.rebuild(&mut Children(f))
     }
 
+    /// The term with these new numbers of the definitions.
+    pub fn renumbered(&self, places: &[DefId]) -> Term {
+        Renumber(places).term(self)
+    }
+
     /// The free variables and accumulators of the term, in the order of their first mention.
     pub fn free_vars(&self) -> Vec<Var> {
         let mut search =
@@ -221,6 +226,7 @@ fn rebuild_ruled(ruled: &Ruled, with: &mut dyn Rebuild) -> TermKind {
     TermKind::Ruled(Box::new(Ruled {
         name: ruled.name.clone(),
         library: ruled.library,
+        known: ruled.known,
         function,
         jvp,
         vjp,
@@ -326,5 +332,30 @@ impl Rebuild for Substitution<'_> {
 
     fn accumulator(&mut self, var: &Var) -> Var {
         self.renamed.get(&var.id).unwrap_or(var).clone()
+    }
+}
+
+/// Renumbers definitions.
+struct Renumber<'p>(&'p [DefId]);
+
+impl Rebuild for Renumber<'_> {
+    /// Iterates over a spine of `let`s, because it may be many thousands long.
+    fn term(&mut self, term: &Term) -> Term {
+        let (mut spine, mut rest) = (Vec::new(), term);
+        while let TermKind::Let(x, t, s) = rest.kind() {
+            spine.push((x.clone(), self.term(t), rest));
+            rest = s;
+        }
+        let end = match rest.kind() {
+            TermKind::Global(id) => {
+                let id = self.0[id.0 as usize];
+                Term::new(TermKind::Global(id), rest.ty().clone(), rest.span())
+            }
+            _ => rest.rebuild(self),
+        };
+        let wrap = |body, (x, t, old): (Var, Term, &Term)| {
+            Term::new(TermKind::Let(x, t, body), old.ty().clone(), old.span())
+        };
+        spine.into_iter().rev().fold(end, wrap)
     }
 }

@@ -18,8 +18,8 @@
 use std::collections::HashSet;
 
 use lambada_anf::{
-    Atom, Block, Builder, FnId, Function, Nest, Op, Param, Renaming, Rules, Stm, Ty, Var,
-    differentiable, written_out,
+    Atom, Block, Builder, Derivative, FnId, Function, Nest, Op, Param, Renaming, Rules, Stm, Ty,
+    Var, differentiable, written_out,
 };
 use lambada_prim::Prim;
 
@@ -117,7 +117,8 @@ struct RuleCall<'a> {
 /// A tangent or cotangent that a rule returns, with its presence unless it is always present.
 type RuleResult = (Atom, Option<Presence>);
 
-/// The inlined code of a rule, or a call of it while it is being made. `None` for absent results.
+/// The inlined code of a rule, or a call of it while it is being made or if people know it by name.
+/// `None` for absent results.
 fn rule_code(
     cx: &Context,
     b: &mut Builder,
@@ -144,7 +145,8 @@ fn rule_code(
             args.push(partial::mark(b, ty, there));
         }
     }
-    if let Some(function) = cx.library.function(marked.unwrap_or(*rule)) {
+    let written = cx.library.function(marked.unwrap_or(*rule)).filter(|f| f.known.is_none());
+    if let Some(function) = written {
         let code = written_out(function, b.names, &args, &[]);
         let (code, nothing) = match absent.is_empty() && zeros.is_empty() {
             true => (code, HashSet::new()),
@@ -159,11 +161,22 @@ fn rule_code(
         }
         return results;
     }
+    let known = cx.library.function(*rule).and_then(|f| f.known.as_ref());
+    let named = known.and_then(|known| match known.derivative? {
+        Derivative::Jvp => Some((values.len() - types.len(), "tan")),
+        Derivative::Vjp => Some((0, "ct")),
+    });
     let mut zeros = Renaming::new();
     absent.iter().for_each(|x| zeros.insert(*x, Atom::real(0.0)));
     args.iter_mut().for_each(|x| *x = zeros.atom(*x));
-    let bind =
-        |(_, ty): &(usize, Ty)| Param { var: b.names.fresh(lambada_anf::NAMELESS), ty: ty.clone() };
+    let bind = |(k, ty): &(usize, Ty)| {
+        let hint = named.and_then(|(first, suffix)| {
+            let value = values.get(first + k)?.as_var()?;
+            Some(format!("{}_{suffix}", b.names.hint(value)))
+        });
+        let var = b.names.fresh(hint.unwrap_or_else(|| lambada_anf::NAMELESS.into()));
+        Param { var, ty: ty.clone() }
+    };
     let binds: Vec<Param> = types.iter().map(bind).collect();
     let results = binds.iter().map(|p| Some((p.var.into(), None))).collect();
     let call = Op::Call { function: *rule, args, accumulators: Vec::new() };
@@ -207,6 +220,7 @@ impl Tangents<'_> {
         }
         let asked = |(k, _): &(usize, Ty)| self.absence.asks(stm.binds[*k].var);
         let marked = call.is_data() && !self.cx.reach && call.outputs.iter().any(asked);
+        let marked = marked && self.cx.primal(id).known.is_none();
         let marked = marked.then(|| self.cx.marked_if_partial(rule, call.values.len())).flatten();
         let placed = RuleCall { rule, marked, values: &call.values, types: &call.outputs };
         let types = call.inputs.iter().map(|(_, ty)| ty.clone());
@@ -394,6 +408,7 @@ impl Cotangents<'_> {
         let Some(rule) = rule else { return };
         let before = self.b.stms.len();
         let marked = call.is_data() && call.inputs.iter().any(|(k, _)| self.asks(args[*k]));
+        let marked = marked && self.cx.primal(id).known.is_none();
         let marked = marked.then(|| self.cx.marked_if_partial(rule, call.values.len())).flatten();
         let placed = RuleCall { rule, marked, values: &call.values, types: &call.inputs };
         let results = rule_code(self.cx, &mut self.b, &placed, &given);

@@ -1,6 +1,7 @@
 //! The pipeline on one screen: from a core program to an executable.
 
 use std::borrow::Cow;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -8,10 +9,12 @@ use lambada_anf as anf;
 use lambada_anf::Audience;
 use lambada_core::data::Data;
 use lambada_core::eval::Settings;
-use lambada_core::{DefId, Program};
+use lambada_core::{Def, DefId, Program};
 use lambada_graph::Plan;
 use lambada_loops as loops;
-use lambada_normalize::{Inspection, Layout, Normalized, layouts, normalize, normalize_for_source};
+use lambada_normalize::{
+    Inspection, Layout, Normalized, layouts, normalize, normalize_for_source, with_known,
+};
 use lambada_prim::{Memory, Scalar, Tensor};
 use lambada_run::{Cancel, Kernel, Target};
 use lambada_schedule::{Choice, schedule};
@@ -73,9 +76,12 @@ pub(crate) fn arrays_with(
 pub(crate) fn readable_arrays(
     program: &Program,
     entry: DefId,
+    name_of: &dyn Fn(&Def) -> Option<Rc<str>>,
     options: &Options,
 ) -> Result<anf::Function, Vec<Problem>> {
     stack::roomy(|| {
+        let (program, entry) = with_known(program, entry, name_of);
+        let program = &program;
         verify_core(program, options);
         let function =
             timed(&NORMALIZE, || normalize_for_source(program, entry, &Staged::for_people()))?;

@@ -7,11 +7,11 @@ use std::path::Path;
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Function, Ty, name_values};
-use lambada_core::{Signature, Size, SizedTy, sized};
+use lambada_core::{self as core, Signature, Size, SizedTy, sized};
 use lambada_elaborate::messages::is_of_sizes;
 use lambada_readback::{Declared, Interface, Leaf, Reading, items};
 use lambada_source::{FileId, Problem, Sources, Span, stack};
-use lambada_surface::ast::{Def, Expr, Item, Module, TypeExpr, TypeKind};
+use lambada_surface::ast::{Def, Expr, Import, Item, Module, TypeExpr, TypeKind};
 use lambada_surface::{build, free_variables, print_module};
 
 use crate::data::is_identifier;
@@ -35,6 +35,17 @@ impl Unit {
         stack::roomy(|| self.derived(entry, operator, wrt))
     }
 
+    /// The name by which people know a definition: a public one of the library, `norm` or
+    /// `linalg.lu`. A module of the program may have the name of one of the library.
+    fn known_name(&self, def: &core::Def) -> Option<Rc<str>> {
+        let file = &self.sources.get(def.span.file).name;
+        let module = file.strip_prefix("<std>/");
+        if def.name.starts_with('_') || module.is_none() && file != "<prelude>" {
+            return None;
+        }
+        Some(module.map_or(def.name.clone(), |module| format!("{module}.{}", def.name).into()))
+    }
+
     fn derived(
         &self,
         entry: &str,
@@ -46,7 +57,8 @@ impl Unit {
         let types = || signature.params.iter().map(|(_, ty)| ty).chain(&signature.result);
         let declared = declared(&call.program, types())
             .map_err(|why| vec![messages::no_source_form(entry, &why)])?;
-        let mut function = readable_arrays(&call.program, call.entry, &self.options)?;
+        let mut function =
+            readable_arrays(&call.program, call.entry, &|def| self.known_name(def), &self.options)?;
         let parts = Parts { program: &call.program, files: &Files::of(self) };
         if let Some(result) = &signature.result {
             without_sizes(&mut function, &parts.sizes(result));
@@ -76,6 +88,7 @@ impl Unit {
             .map_err(|problem| vec![problem])?;
         items.extend(library);
         items.push(Item::Def(def));
+        items.splice(..0, imports(&function));
         let text = print_module(&Module { items, ..Module::default() });
         // The printed text must check.
         match Session::new().load_text("derivative.lam", &text, None) {
@@ -358,6 +371,22 @@ impl Source<'_> {
         }
         names.into_iter().map(Rc::from).collect()
     }
+}
+
+/// The imports of the modules of known functions that the text may mention.
+fn imports(function: &Function) -> Vec<Item> {
+    let known = function.library.functions.iter().flatten().filter_map(|f| f.known.as_ref());
+    let modules = known.filter_map(|known| known.name.split_once('.').map(|(module, _)| module));
+    let modules: BTreeSet<&str> = modules.collect();
+    let import = |module: &str| {
+        Item::Import(Import {
+            path: format!("std/{module}").into(),
+            alias: None,
+            names: None,
+            span: Span::default(),
+        })
+    };
+    modules.into_iter().map(import).collect()
 }
 
 /// Removes results that are sizes of variants.

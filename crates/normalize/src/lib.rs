@@ -24,6 +24,7 @@ mod facts;
 mod guards;
 mod hoist;
 mod join;
+mod known;
 mod layout;
 mod merge;
 mod messages;
@@ -40,6 +41,7 @@ mod types;
 mod val;
 
 pub use entry::{Inspection, Layouts, Normalized, layouts, normalize, normalize_for_source};
+pub use known::with_known;
 pub use layout::Layout;
 pub use messages::is_circle;
 pub use shape::{Constructor, LeafLayout, Shape, Table};

@@ -220,7 +220,7 @@ impl Graph {
     fn small(&self, library: &Library) -> Vec<Option<Function>> {
         let fits = |id| {
             let function = library.function(id).filter(|f| f.body.size() <= STATEMENTS)?;
-            (!self.is_recursive(id)).then(|| function.clone())
+            (!self.is_recursive(id) && function.known.is_none()).then(|| function.clone())
         };
         self.ids().map(fits).collect()
     }

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use lambada_anf::{Atom, Block, Exp, FnId, Function, Library, Op, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, FnId, Function, Library, Op, Param, Role, Stm, Var};
 
 use crate::calls::reachable;
 use crate::control::kept;
@@ -65,12 +65,20 @@ fn each_call(block: &mut Block, f: &mut dyn FnMut(&mut Stm)) {
 fn parameters(program: &mut Function, id: FnId) -> bool {
     let Some(function) = program.library.function(id) else { return false };
     let needed = needed(function, id);
-    let keep: Vec<bool> = function.params.iter().map(|p| needed.contains(&p.var)).collect();
+    let mut keep: Vec<bool> = function.params.iter().map(|p| needed.contains(&p.var)).collect();
+    if let Some(known) = &function.known {
+        keep.iter_mut()
+            .zip(&known.params)
+            .for_each(|(keep, role)| *keep |= *role != Role::Implicit);
+    }
     if !keep.contains(&false) {
         return false;
     }
     if let Some(Some(function)) = program.library.functions.get_mut(id.0 as usize) {
         function.params = kept(&function.params, &keep);
+        if let Some(known) = &mut function.known {
+            known.params = kept(&known.params, &keep);
+        }
     }
     each_body(program, &mut |body| {
         each_call(body, &mut |stm| {
@@ -136,6 +144,9 @@ fn results(program: &mut Function, id: FnId) -> bool {
     if let Some(Some(function)) = program.library.functions.get_mut(id.0 as usize) {
         function.results = kept(&function.results, &keep);
         function.body.results = kept(&function.body.results, &keep);
+        if let Some(known) = &mut function.known {
+            known.results = kept(&known.results, &keep);
+        }
     }
     each_body(program, &mut |body| {
         each_call(body, &mut |stm| {

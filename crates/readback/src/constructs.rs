@@ -10,6 +10,7 @@ use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, 
 use lambada_surface::build;
 
 use crate::choices;
+use crate::elementwise::Output;
 use crate::lines::Line;
 use crate::locals;
 use crate::pieces::{call, infix, literal, reduced, width};
@@ -168,6 +169,9 @@ impl Printer<'_> {
         accumulators: &[Var],
         lines: &mut Vec<Line>,
     ) {
+        if let Some(known) = self.table.known(function) {
+            return self.known_call(stm, &known.clone(), args, lines);
+        }
         let mut values: Vec<Expr> = args.iter().map(|a| self.decided(*a)).collect();
         if values.is_empty() {
             values.push(build::tuple(Vec::new()));
@@ -221,7 +225,7 @@ impl Printer<'_> {
         Some(self.table.part(id, of, (tag, field), name, zero, fresh))
     }
 
-    fn prim(&self, op: Prim, args: &[Atom]) -> Expr {
+    pub(crate) fn prim(&self, op: Prim, args: &[Atom]) -> Expr {
         let mut values = self.atoms(args);
         self.settle(op, args, &mut values);
         // A literal factor stands first, as people write it.
@@ -308,6 +312,17 @@ impl Printer<'_> {
         let listed = first_of_each(&body.results, &kept);
         let results: Vec<Atom> =
             body.results.iter().zip(&listed).filter(|(_, l)| **l).map(|(a, _)| *a).collect();
+        let outputs: Vec<Output> = (0..outs.len())
+            .filter(|k| kept[*k])
+            .map(|k| (outs[k], &stm.binds[k], body.results[k]))
+            .collect();
+        let copied = stm.binds.first().is_some_and(|p| self.fors.array(p.var).is_some());
+        if !copied
+            && !outputs.is_empty()
+            && self.elementwise((index, extent), body, &outputs, lines)
+        {
+            return;
+        }
         let value = match stm.binds.first().and_then(|p| self.fors.array(p.var)) {
             Some(array) => self.atom(array.into()),
             None => {
@@ -465,7 +480,7 @@ impl Printer<'_> {
     }
 
     /// `let (a, _, b) = value`
-    fn several(&mut self, stm: &Stm, value: Expr, lines: &mut Vec<Line>) {
+    pub(crate) fn several(&mut self, stm: &Stm, value: Expr, lines: &mut Vec<Line>) {
         let kept = self.uses.kept(stm);
         if !kept.contains(&true) {
             lines.push(Line::named(&"_".into(), value, None));

@@ -7,7 +7,7 @@ use lambada_anf::{
     Atom, Block, Exp, FnId, Function, Library, NAMELESS, Nest, Op, Param, Stm, Ty, Var, identifier,
 };
 use lambada_source::Span;
-use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeKind};
+use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeExpr, TypeKind};
 use lambada_surface::build;
 
 use crate::fors::Fors;
@@ -59,6 +59,15 @@ pub(crate) fn function_in(function: &Function, table: &NameTable, id: FnId) -> D
     let mut def = definition_in(function, &interface, table, id.0 as usize);
     def.recursive = reaches(&table.library, id);
     def
+}
+
+/// The size of an axis in the text of a type, if it has one.
+fn written_size(ty: &TypeExpr, axis: usize) -> Option<Expr> {
+    match &ty.kind {
+        TypeKind::Array(size, _) if axis == 0 => size.as_deref().cloned(),
+        TypeKind::Array(_, elem) => written_size(elem, axis - 1),
+        _ => None,
+    }
 }
 
 /// Distinct names of the parameters: types mention sizes by these names.
@@ -252,8 +261,12 @@ impl Printer<'_> {
                 Some((p, axis))
             });
             let (p, axis) = found.expect("every size is the size of a parameter");
+            let leaf = leaves.iter().find(|(q, _)| q.var == p.var).map(|(_, leaf)| *leaf);
+            let leaf = leaf.filter(|leaf| matches!(leaf.reading, Reading::Whole));
             let elem = self.table.elem(p.ty.elem);
-            let value = size_of(self.atom(p.var.into()), axis, (elem, p.ty.rank()));
+            let value = leaf
+                .and_then(|leaf| written_size(&interface.params[leaf.param].1, axis))
+                .unwrap_or_else(|| size_of(self.atom(p.var.into()), axis, (elem, p.ty.rank())));
             let name = self.tokens.bind(size);
             lines.push(Line::named(&name, value, Some(size)));
         }

@@ -41,6 +41,16 @@ impl Fors {
         self.whole.get(&bound).copied()
     }
 
+    /// The type of a variable.
+    pub(crate) fn ty(&self, var: Var) -> Option<&Ty> {
+        self.types.get(&var)
+    }
+
+    /// Whether two sizes are evidently equal.
+    pub(crate) fn equal(&self, a: Atom, b: Atom) -> bool {
+        a == b || self.known.ask(|place| place.equal(a, b))
+    }
+
     fn block(&mut self, block: &Block) {
         for stm in &block.stms {
             if let Exp::Nest(Nest::For { index, extent, body, .. }) = &stm.exp {

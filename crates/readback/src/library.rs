@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Exp, FnId, Function, Labels, Library, Nest, NodeId, Op, Param};
+use lambada_anf::{Atom, Block, Exp, FnId, Function, Labels, Library, Nest, NodeId, Op, Param};
 use lambada_prim::{ArrayPrim, Prim, Spelling, Surface};
 use lambada_surface::ast::{Item, TypeExpr, TypeKind};
 
@@ -23,16 +23,22 @@ use crate::locals::{Endless, Local, locals};
 use crate::name_table::NameTable;
 use crate::pieces::CALLED;
 use crate::returned::return_accumulators;
+use crate::separate::separate;
 
 /// The library and the entry as the items of a module, types first. The error names the construct
 /// that the language cannot express.
 pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, String> {
     let mut entry = function.clone();
     let mut library = std::mem::take(&mut entry.library);
+    only_named(&entry, &mut library);
     drop_checking(&mut entry, &mut library);
     return_accumulators(&mut entry, &mut library);
     expressible(&entry, &library)?;
     library.functions.iter().flatten().try_for_each(|f| expressible(f, &library))?;
+    separate(&mut entry.body, &mut entry.names);
+    for f in library.functions.iter_mut().flatten() {
+        separate(&mut f.body, &mut f.names);
+    }
     align(&mut entry.body);
     library.functions.iter_mut().flatten().for_each(|f| align(&mut f.body));
     let mut reserved: Vec<&str> = vec!["real", "int", "bool", &interface.name];
@@ -66,6 +72,28 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     }
 }
 
+/// Drops the bodies of functions that people know, and what only these call.
+fn only_named(entry: &Function, library: &mut Library) {
+    for known in library.functions.iter_mut().flatten().filter(|f| f.known.is_some()) {
+        known.body = Block::default();
+    }
+    let (mut found, mut todo) = (HashSet::new(), vec![&entry.body]);
+    while let Some(body) = todo.pop() {
+        body.each(&mut |stm| {
+            if let Exp::Op(Op::Call { function, .. }) = &stm.exp
+                && found.insert(*function)
+            {
+                todo.extend(library.function(*function).map(|f| &f.body));
+            }
+        });
+    }
+    for (function, k) in library.functions.iter_mut().zip(0..) {
+        if !found.contains(&FnId(k)) {
+            *function = None;
+        }
+    }
+}
+
 fn written(entry: &Function, interface: &Interface, table: &NameTable) -> Vec<Item> {
     let nodes = (0..table.library.nodes.len() as u32).map(NodeId);
     let mentioned = mentioned(entry, &table.library);
@@ -75,7 +103,7 @@ fn written(entry: &Function, interface: &Interface, table: &NameTable) -> Vec<It
         .collect();
     for (k, f) in table.library.functions.iter().enumerate() {
         // A function with accumulators stands where these are made.
-        if let Some(f) = f.as_ref().filter(|f| f.accumulators.is_empty()) {
+        if let Some(f) = f.as_ref().filter(|f| f.accumulators.is_empty() && f.known.is_none()) {
             items.push(Item::Def(function_in(f, table, FnId(k as u32))));
         }
     }

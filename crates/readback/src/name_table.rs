@@ -6,7 +6,8 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::{
-    Atom, Block, Elem, Exp, FnId, Labels, Library, Names, Nest, NodeId, Op, Param, Stm, Ty, Var,
+    Atom, Block, Elem, Exp, FnId, Known, Labels, Library, Names, Nest, NodeId, Op, Param, Stm, Ty,
+    Var,
 };
 use lambada_prim::{Prim, Scalar, ScalarTy};
 use lambada_source::Span;
@@ -232,6 +233,11 @@ impl NameTable {
 
     pub(crate) fn function(&self, id: FnId) -> Rc<str> {
         lambada_anf::identifier(&self.labels.function(id)).into()
+    }
+
+    /// How the text calls a function that people know.
+    pub(crate) fn known(&self, id: FnId) -> Option<&Known> {
+        self.library.function(id)?.known.as_ref()
     }
 
     pub(crate) fn ty(&self, ty: &Ty, size: &dyn Fn(Atom) -> Option<Expr>) -> TypeExpr {

@@ -163,7 +163,7 @@ pub(crate) fn length(name: &str) -> usize {
     hint_of(name).len()
 }
 
-fn hint_of(token: &str) -> &str {
+pub(crate) fn hint_of(token: &str) -> &str {
     token.split(MARK).next().unwrap_or(token)
 }
 

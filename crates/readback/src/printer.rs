@@ -245,8 +245,13 @@ impl Printer<'_> {
         }
         let leaving: Vec<Rc<str>> = leaving.iter().map(|v| self.tokens.bind(*v)).collect();
         let outs: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.out)).collect();
-        let named = names.into_iter().map(build::name);
-        let value = build::expr(ExprKind::Accumulate(named.zip(inits).collect(), Box::new(body)));
+        let value = match self.simple_sum(all.block, region, &body, leaving.is_empty()) {
+            Some(value) => value,
+            None => {
+                let named = names.into_iter().map(build::name);
+                build::expr(ExprKind::Accumulate(named.zip(inits).collect(), Box::new(body)))
+            }
+        };
         let line = match (&leaving[..], &outs[..]) {
             ([], [out]) => Line::named(out, value, Some(region.id())),
             ([], _) => Line::several(outs, value, region.accs.iter().map(|it| it.out).collect()),

@@ -82,8 +82,8 @@ fn nothing_is_listed_twice() {
     assert_eq!(
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
-  let ys = for i < n => x * xs[i]
-  in (ys, sum ys)"
+  let ys = x * xs
+  (ys, sum ys)"
     );
 }
 
@@ -100,9 +100,7 @@ fn several_results() {
     );
     assert_eq!(
         shown(&f, &[]),
-        "def g [n] (xs : [n]real) (x : real) : ([n]real, real) =
-  let (ys, s_terms) = unzip (for i < n => (xs[i], x * xs[i]))
-  in (ys, sum s_terms)"
+        "def g [n] (xs : [n]real) (x : real) : ([n]real, real) = (xs, sum (x * xs))"
     );
 }
 
@@ -130,7 +128,7 @@ s : real = freeze total
   accumulate h = for _ < n => 0.0, total = 1.0 in
     for i < n =>
       let t = x * xs[i]
-      in h[i] += t; total += t"
+      h[i] += t; total += t"
     );
 }
 
@@ -159,8 +157,8 @@ w : real = select c, x, t
         shown(&f, &[]),
         "def g [n] (xs : [n]real) (x : real) : real =
   let ys = reduce max (-inf) xs
-  let t = -(ys + log (sum (for i < n => exp (xs[i] - ys))))
-  in if t < -1.0 then x else t"
+  let t = -(ys + log (sum (exp (xs - ys))))
+  if t < -1.0 then x else t"
     );
 }
 
@@ -236,7 +234,7 @@ r : real = loop (state : real = s) for i < n {{
         text(true),
         "def g [n] (xs : [n]real) (x : real) : real =
   let s = sin x
-  in loop s1 = s for i < n do s1 + xs[i] * s"
+  loop s1 = s for i < n do s1 + xs[i] * s"
     );
 }
 
@@ -287,7 +285,7 @@ s : real = loop (s : real = s) for i < n {
         "def g [n] (xs : [n]real) (x : real) : (real, real) =
   let s = sin x
   let s1 = loop s = s for i < n do s * xs[i]
-  in (s1, exp s)"
+  (s1, exp s)"
     );
 }
 

@@ -80,6 +80,7 @@ fn scheduled(function: &Function, plan: Plan, choice: Choice, runs: Runs) -> Fun
         results: function.results.clone(),
         library: Library::default(),
         rules: None,
+        known: None,
     };
     let apart = concatenated(&mut copy);
     let (types, mentions, fills) = (types(&copy), mentions(&copy), fills(&copy));

@@ -1,9 +1,9 @@
 //! Rules are functions of the library whose parameters and results agree with [`crate::Rules`].
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 
 use super::Check;
-use crate::{Atom, Function, Library, Param, Renaming, Rule, Ty, differentiable};
+use crate::{Atom, Function, Library, Param, Renaming, Rule, Ty, Var, differentiable};
 
 /// The rules of a function of the library.
 pub(super) fn rules(library: &Library, function: &Function) -> Check {
@@ -36,7 +36,9 @@ fn signature(library: &Library, function: &Function, rule: Rule, from: &[Ty], to
     if given.rules.is_some() || !given.accumulators.is_empty() {
         return Err(format!("its rule {} has rules, or takes accumulators", given.name));
     }
-    let (mut renaming, mut seen) = (Renaming::new(), HashSet::new());
+    // A size that several results have is a parameter for each.
+    let (mut renaming, mut aliases, mut seen) =
+        (Renaming::new(), Renaming::new(), HashMap::<Var, Var>::new());
     let results = function.body.results.iter().zip(&function.results);
     let values = function
         .params
@@ -44,26 +46,31 @@ fn signature(library: &Library, function: &Function, rule: Rule, from: &[Ty], to
         .map(|p| (Atom::Var(p.var), &p.ty))
         .chain(results.map(|(a, ty)| (*a, ty)));
     let mut params = given.params.iter();
-    let mut take = |ty: &Ty, renaming: &Renaming| -> Check<&Param> {
+    let mut take = |ty: &Ty, renaming: &Renaming, aliases: &Renaming| -> Check<&Param> {
         let p = params.next().ok_or_else(|| format!("its rule {} takes too little", given.name))?;
-        same(&given.name, &p.ty, &renaming.ty(ty)).map(|()| p)
+        same(&given.name, &aliases.ty(&p.ty), &renaming.ty(ty)).map(|()| p)
     };
     for (atom, ty) in values {
-        let p = take(ty, &renaming)?;
+        let p = take(ty, &renaming, &aliases)?;
         if let Atom::Var(x) = atom
             && *ty == Ty::int()
-            && seen.insert(x)
         {
-            renaming.insert(x, p.var.into());
+            match seen.get(&x) {
+                Some(first) => aliases.insert(p.var, (*first).into()),
+                None => {
+                    seen.insert(x, p.var);
+                    renaming.insert(x, p.var.into());
+                }
+            }
         }
     }
-    from.iter().try_for_each(|ty| take(ty, &renaming).map(|_| ()))?;
+    from.iter().try_for_each(|ty| take(ty, &renaming, &aliases).map(|_| ()))?;
     if params.next().is_some() || given.results.len() != to.len() {
         return Err(format!("its rule {} takes too much, or gives too little", given.name));
     }
     to.iter()
         .zip(&given.results)
-        .try_for_each(|(ty, result)| same(&given.name, result, &renaming.ty(ty)))
+        .try_for_each(|(ty, result)| same(&given.name, &aliases.ty(result), &renaming.ty(ty)))
 }
 
 fn same(name: &str, given: &Ty, expected: &Ty) -> Check {

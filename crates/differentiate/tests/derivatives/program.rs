@@ -70,7 +70,18 @@ impl Program {
             (self.f.results.clone(), self.f.body.clone(), self.names.clone());
         let (name, library) = ("f".into(), self.library.clone());
         let accumulators = Vec::new();
-        Function { name, sizes, params, accumulators, results, body, names, library, rules: None }
+        Function {
+            name,
+            sizes,
+            params,
+            accumulators,
+            results,
+            body,
+            names,
+            library,
+            rules: None,
+            known: None,
+        }
     }
 
     pub fn show(&self) -> String {

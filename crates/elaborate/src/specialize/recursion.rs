@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_core::{self as core, Def, DefId, Program, Rebuild, Term, TermKind, Ty, Var};
+use lambada_core::{self as core, Def, DefId, Program, Term, Ty, Var};
 
 use super::Specialize;
 use crate::components::components;
@@ -69,7 +69,7 @@ impl Specialize<'_> {
             let Some(mut def) = defs[id.0 as usize].take() else { continue };
             def.group = group;
             if moved {
-                def.body = Renumber(&place).term(&def.body);
+                def.body = def.body.renumbered(&place);
             }
             self.program.defs.push(def);
         }
@@ -98,29 +98,4 @@ fn around(made: Vec<(Var, Term)>, term: Term) -> Term {
             _ => core::let_rec(functions, term),
         }
     })
-}
-
-/// Renumbers definitions.
-struct Renumber<'p>(&'p [DefId]);
-
-impl Rebuild for Renumber<'_> {
-    /// Iterates over a spine of `let`s, because it may be many thousands long.
-    fn term(&mut self, term: &Term) -> Term {
-        let (mut spine, mut rest) = (Vec::new(), term);
-        while let TermKind::Let(x, t, s) = rest.kind() {
-            spine.push((x.clone(), self.term(t), rest));
-            rest = s;
-        }
-        let end = match rest.kind() {
-            TermKind::Global(id) => {
-                let id = self.0[id.0 as usize];
-                Term::new(TermKind::Global(id), rest.ty().clone(), rest.span())
-            }
-            _ => rest.rebuild(self),
-        };
-        let wrap = |body, (x, t, old): (Var, Term, &Term)| {
-            Term::new(TermKind::Let(x, t, body), old.ty().clone(), old.span())
-        };
-        spine.into_iter().rev().fold(end, wrap)
-    }
 }

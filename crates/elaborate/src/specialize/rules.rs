@@ -24,7 +24,8 @@ impl Specialize<'_> {
         let (ty, span) = (bare.ty().clone(), bare.span());
         // Inside of the library, `blame` is a place outside of it.
         let library = self.scope.blame.is_some();
-        let ruled = Ruled { name: rules.name.clone(), library, function: bare, jvp, vjp };
+        let ruled =
+            Ruled { name: rules.name.clone(), library, known: false, function: bare, jvp, vjp };
         Term::new(TermKind::Ruled(Box::new(ruled)), ty, span)
     }
 

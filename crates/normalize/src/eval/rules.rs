@@ -17,14 +17,16 @@
 
 pub(in crate::eval) mod functions;
 pub(in crate::eval) mod kernels;
+mod roles;
 
 use std::rc::Rc;
 
 use lambada_anf as anf;
-use lambada_anf::{Atom, FnId, Param};
+use lambada_anf::{Atom, Derivative, FnId, Param};
 use lambada_core::{Rule, Term, TermKind, Ty as CoreTy, Var};
 
 use functions::OpenSum;
+use roles::Roles;
 
 use super::calls::parameters;
 use super::codes::RuledAt;
@@ -37,13 +39,6 @@ use crate::sketch::{Sketch, Slots};
 use crate::val::{Closure, Code, CodeKind, Val};
 use crate::{Eval, ill_typed};
 
-/// The kind of a rule.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Mode {
-    Jvp,
-    Vjp,
-}
-
 /// A function with rules under construction, for some sketches.
 struct Subject<'a> {
     at: &'a RuledAt,
@@ -54,7 +49,9 @@ struct Subject<'a> {
     params: &'a [CoreTy],
     result: &'a CoreTy,
     /// The known results of the function, once it is written.
-    known: Vec<Option<FixedResult>>,
+    results: Vec<Option<FixedResult>>,
+    /// Its text for people, if it has one.
+    roles: Option<Roles>,
 }
 
 /// The parameters of a rule, and the values made of them.
@@ -109,8 +106,8 @@ pub(super) fn invoke_ruled(
             let params: Vec<CoreTy> = vars[at.captured..].iter().map(|x| x.ty.clone()).collect();
             let (code, sketches) = (&closure.code, &key.2);
             let (hints, params) = (&hints, &params);
-            let known = Vec::new();
-            let subject = Subject { at, code, sketches, hints, params, result: ty, known };
+            let (results, roles) = (Vec::new(), None);
+            let subject = Subject { at, code, sketches, hints, params, result: ty, results, roles };
             write_ruled(of, id, subject)?;
             id
         }
@@ -135,11 +132,16 @@ fn write_ruled(of: &mut Evaluator, id: FnId, mut subject: Subject) -> Eval<()> {
     let captured = captured.values.len();
     let jvp = reserved(of, at.ruled.jvp.as_ref())?;
     let vjp = reserved(of, at.ruled.vjp.as_ref())?;
+    let roles = at.ruled.known.then(|| Roles::of(of, &subject)).flatten();
     if let Some(function) = &mut of.emit.library.functions[id.0 as usize] {
         function.rules = Some(anf::Rules { captured, jvp, vjp, span: at.span });
-        subject.known = known_results(function);
+        subject.results = known_results(function);
+        subject.roles = roles.and_then(|roles| roles.with_sizes(function, &subject.results));
+        function.known = subject.roles.as_ref().map(|roles| roles.known(&name, None));
     }
-    for (mode, core, rule) in [(Mode::Jvp, &at.ruled.jvp, jvp), (Mode::Vjp, &at.ruled.vjp, vjp)] {
+    for (mode, core, rule) in
+        [(Derivative::Jvp, &at.ruled.jvp, jvp), (Derivative::Vjp, &at.ruled.vjp, vjp)]
+    {
         if let (Some(core), Some(rule)) = (core, rule) {
             write_rule(of, rule.function, &subject, mode, core)?;
         }
@@ -157,7 +159,7 @@ fn write_rule(
     of: &mut Evaluator,
     id: FnId,
     subject: &Subject,
-    mode: Mode,
+    mode: Derivative,
     rule: &Rule,
 ) -> Eval<()> {
     let outside = of.leave_function();
@@ -171,26 +173,28 @@ fn write_rule(
     }
     let value = apply_rule(of, subject, rule, &head, &sums)?;
     let atoms = match mode {
-        Mode::Jvp => {
+        Derivative::Jvp => {
             let says = "the tangent has another constructor than the value";
             leaves::along(of, &head.value, &value, rule.span, says)?
         }
-        Mode::Vjp => cotangents(of, subject, rule, &head, &value, sums)?,
+        Derivative::Vjp => cotangents(of, subject, rule, &head, &value, sums)?,
     };
     let results = atoms.into_iter().zip(head.results).collect();
     let suffix = match mode {
-        Mode::Jvp => "jvp",
-        Mode::Vjp => "vjp",
+        Derivative::Jvp => "jvp",
+        Derivative::Vjp => "vjp",
     };
     let name = format!("{}_{suffix}", subject.at.ruled.name);
-    let function = of.enter_function(outside, |emit| {
+    let mut function = of.enter_function(outside, |emit| {
         emit.library_function((id, name), head.params, Vec::new(), results)
     });
+    function.known =
+        subject.roles.as_ref().map(|roles| roles.known(&subject.at.ruled.name, Some(mode)));
     of.emit.library.functions[id.0 as usize] = Some(function);
     Ok(())
 }
 
-fn rule_head(of: &mut Evaluator, subject: &Subject, mode: Mode) -> Eval<Head> {
+fn rule_head(of: &mut Evaluator, subject: &Subject, mode: Derivative) -> Eval<Head> {
     let (sketches, captured) = (subject.sketches, subject.at.captured);
     let mut slots = Slots::default();
     for (sketch, hint) in sketches[..captured].iter().zip(subject.hints) {
@@ -205,12 +209,12 @@ fn rule_head(of: &mut Evaluator, subject: &Subject, mode: Mode) -> Eval<Head> {
     slots::add_slots(of, &result, &subject.at.ruled.name, &mut slots);
     let mut atoms: Vec<Atom> = Vec::new();
     let known = |k: usize, atoms: &[Atom]| {
-        Some(subject.known.get(k.checked_sub(count)?).copied().flatten()?.among(atoms))
+        Some(subject.results.get(k.checked_sub(count)?).copied().flatten()?.among(atoms))
     };
     let mut params = slots::variables(of, &slots.values, &mut atoms, &known);
     let (given, asked, suffix) = match mode {
-        Mode::Jvp => (first..count, count..slots.values.len(), "tan"),
-        Mode::Vjp => (count..slots.values.len(), first..count, "ct"),
+        Derivative::Jvp => (first..count, count..slots.values.len(), "tan"),
+        Derivative::Vjp => (count..slots.values.len(), first..count, "ct"),
     };
     let mut tangents = Vec::new();
     for slot in &slots.values[given.clone()] {
@@ -226,8 +230,8 @@ fn rule_head(of: &mut Evaluator, subject: &Subject, mode: Mode) -> Eval<Head> {
     let asked = slots.values[asked].iter().filter(|slot| is_active(slot.elem));
     let results = asked.map(|slot| Slots::ty(slot, &atoms)).collect();
     let linear = match mode {
-        Mode::Jvp => &sketches[captured..],
-        Mode::Vjp => std::slice::from_ref(&result),
+        Derivative::Jvp => &sketches[captured..],
+        Derivative::Vjp => std::slice::from_ref(&result),
     };
     let inputs = slots::instances(of, linear, tangents)?;
     // All other numbers are zero.

@@ -152,11 +152,11 @@ def rec sum_and_count (xs : list) (scale : real) : (real, int) =
   | Nil -> (0.0, (0 : int))
   | Cons x rest ->
       let (s1, n1) = sum_and_count rest scale
-      in (x * scale + s1, n1 + 1)
+      (x * scale + s1, n1 + 1)
 
 def main (n : int) =
   let (s, _) = sum_and_count (upto n) 2.0
-  in s
+  s
 ";
     assert_eq!(shown(&program).expect("it has a form"), expected);
 }

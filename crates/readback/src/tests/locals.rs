@@ -51,9 +51,9 @@ def main (k : int) (x : real) =
         else
           let m = k - 1
           let s1 = spread n m (x * x)
-          in h[m] += x; s1 + x
-      in spread n n x
-  in s * sum y
+          h[m] += x; s1 + x
+      spread n n x
+  s * sum y
 ";
     assert_eq!(shown(&program).expect("it has a form"), expected);
 }
@@ -100,13 +100,13 @@ def main (k : int) (x : real) =
       if k <= 0 then ()
       else
         let y = x * x
-        in a += x; once1 y; both1 (k - 1) y
+        a += x; once1 y; both1 (k - 1) y
     and both1 (k : int) (x : real) : () =
       if k <= 0 then ()
       else
         let y = x * x
-        in b += x; once y; both (k - 1) y
-    in both k x
+        b += x; once y; both (k - 1) y
+    both k x
 ";
     assert_eq!(shown(&program).expect("it has a form"), expected);
 }
@@ -183,10 +183,10 @@ def main (k : int) (x : real) =
           if k <= 0 then ()
           else
             let c = mixed (k - 1) x
-            in a += x; b += x * c
-      in mixed k x
-  let z = accumulate b1 = 1.0 in b1 += b
-  in (y, z)
+            a += x; b += x * c
+      mixed k x
+  let z = 1.0 + b
+  (y, z)
 ";
     assert_eq!(shown(&program).expect("it has a form"), expected);
 }

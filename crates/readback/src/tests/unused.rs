@@ -63,9 +63,9 @@ def main (k : int) (x : real) =
         if k == 0 then x
         else
           let y = down (k - 1) x
-          in a += x; y
-      in down k x
-  in y
+          a += x; y
+      down k x
+  y
 ";
     assert_eq!(text, expected);
 }

@@ -4,8 +4,8 @@
 //!
 //! Many constructs may be on one line or on several, and the better choice depends on their
 //! meaning. So the layout keeps a break
-//! - after `=`, `=>`, `->`, `do`, `then`, `else` and `;`, and after an `in` that begins a line,
-//! - before `in`, `else`, `with`, `|` and infix operators,
+//! - after `=`, `=>`, `->`, `do`, `then`, `else` and `;`,
+//! - before the body of a `let`, and before `else`, `with`, `|` and infix operators,
 //! - between the parameters of a definition, and between numbers in a list,
 //! - in brackets: after the opening one, and after the commas if there is one after each of them.
 //!
@@ -118,12 +118,6 @@ impl Author<'_> {
         self.around().map(|(last, _)| self.lists[last])
     }
 
-    /// Whether the author's line ends after the next token, as in `let y = x in`.
-    fn ends_line(&self) -> bool {
-        let next = self.around().and_then(|(_, next)| self.source.get(next + 1));
-        next.is_some_and(|token| token.starts_line)
-    }
-
     /// Whether an operator inside of the bracket just opened touches the token before it.
     fn tight(&self) -> bool {
         let Some((open, first)) = self.around() else { return false };
@@ -182,15 +176,7 @@ impl Rewrite for Author<'_> {
                 Some(TokenKind::Open(_)) => {
                     self.breaks() || self.list().is_some_and(|list| list.closed_below)
                 }
-                // An `in` at the end of a line needs no line of its own.
-                Some(TokenKind::Keyword(Keyword::In)) => {
-                    let own = |last: usize| {
-                        self.source[last].kind == TokenKind::Keyword(Keyword::In)
-                            && self.source[last].starts_line
-                    };
-                    self.around().is_some_and(|(last, _)| own(last)) && self.breaks()
-                }
-                Some(_) | None => self.breaks() || self.ends_line(),
+                Some(_) | None => self.breaks(),
             },
             About::Spaces => self.tight(),
         };

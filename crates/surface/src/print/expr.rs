@@ -7,7 +7,7 @@ use lambada_source::{About, Doc, Side};
 
 use super::operators::{chain, is_negative, left_level, level, right_level};
 use super::types::{case, param, pattern, ty};
-use super::{brackets, brackets_behind, equation, function, let_param};
+use super::{brackets, equation, function, let_param};
 use crate::ast::{
     Arm, BinaryOp, Checkpoint, Clause, Def, Expr, ExprKind, LoopKind, Name, Param, PatternKind,
     UnaryOp,
@@ -122,7 +122,7 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
             expr(a, POWER + 1, Follow::OPERATOR) + " ** ".into() + expr(b, UNARY, follow)
         }
         ExprKind::Binary(op, a, b) => chain(*op, a, b, follow),
-        ExprKind::Let(..) | ExprKind::LetFunctions(..) => lets(e, follow),
+        ExprKind::Let(..) | ExprKind::LetFunctions(..) => lets(e, follow, false),
         ExprKind::If(..) => choice(e, follow),
         ExprKind::Match(subject, arms) => matching(subject, arms, follow),
         ExprKind::For(clauses, body) => {
@@ -152,7 +152,7 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
             text(&*name.text) + places + " += ".into() + expr(value, 1, follow)
         }
         ExprKind::Sequence(..) => sequence(e, follow),
-        ExprKind::Commented(comment, inner) => comment_lines(comment) + bare(inner, follow),
+        ExprKind::Commented(comment, inner) => comment_lines(comment) + leading(inner, 0, follow),
         ExprKind::Annotated(inner, t) => {
             text("(") + closed(inner).nest(1) + " : ".into() + ty(t) + ")".into()
         }
@@ -161,9 +161,20 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
     }
 }
 
+/// An expression that begins its line if the group around it is broken, so that a `let` needs no
+/// `in`.
+pub(super) fn leading(e: &Expr, least: u8, follow: Follow) -> Doc {
+    let is_let = matches!(e.kind, ExprKind::Let(..) | ExprKind::LetFunctions(..));
+    if is_let && !needs_parentheses(e, least, follow) {
+        lets(e, follow, true)
+    } else {
+        expr(e, least, follow)
+    }
+}
+
 /// `head body`, with the body on its own line where it does not fit.
 fn with_body(head: Doc, body: &Expr, follow: Follow) -> Doc {
-    (head + (Doc::line() + expr(body, 0, follow)).nest(2)).group()
+    (head + (Doc::line() + leading(body, 0, follow)).nest(2)).group()
 }
 
 /// The base of an index or a field. A number gets parentheses, because the index or field would be
@@ -195,7 +206,7 @@ fn slice(from: Option<&Expr>, to: Option<&Expr>) -> Doc {
 fn update(array: &Expr, places: Doc, value: &Expr, follow: Follow) -> Doc {
     let named = matches!(array.kind, ExprKind::Var(_));
     let line = if named { text(" ") } else { Doc::line() };
-    let rest = line + assigned(text("with ") + places, expr(value, PIPE, follow));
+    let rest = line + assigned(text("with ") + places, leading(value, PIPE, follow));
     let array = expr(array, 1, Follow::OPERATOR);
     (array + rest.nest(2)).group()
 }
@@ -208,7 +219,11 @@ fn assigned(head: Doc, value: Doc) -> Doc {
 fn field((name, value): &(Name, Expr)) -> Doc {
     let same = matches!(&value.kind, ExprKind::Var(variable) if *variable == name.text);
     let name = text(&*name.text);
-    if same { name } else { (name + " =".into() + (Doc::line() + single(value)).nest(2)).group() }
+    if same {
+        name
+    } else {
+        (name + " =".into() + (Doc::line() + leading(value, 1, Follow::NOTHING)).nest(2)).group()
+    }
 }
 
 /// Number of atoms from which a tuple fills lines instead of using one line for each.
@@ -316,8 +331,10 @@ fn comment_lines(comment: &str) -> Doc {
 /// Limit on the width of a `let` that may stand on one line, if an author wrote it so.
 const SHORT_LET: usize = 60;
 
-/// Consecutive `let`s with one `in`; a single short `let` on one line if an author wrote it so.
-fn lets(e: &Expr, follow: Follow) -> Doc {
+/// Consecutive `let`s, each on a line of its own, and their body below; a single short `let` on one
+/// line, with an `in`, if an author wrote it so. A single `let` that does not lead its line needs
+/// the `in`, too.
+fn lets(e: &Expr, follow: Follow, leads: bool) -> Doc {
     let mut bindings = Vec::new();
     let mut body = e;
     let mut comments = Doc::nil();
@@ -337,29 +354,15 @@ fn lets(e: &Expr, follow: Follow) -> Doc {
             break;
         }
     }
-    let result = result(body, follow);
-    if bindings.len() > 1 {
-        let line = Doc::hard_line();
-        return Doc::join(&line, bindings) + line + comments + result;
+    let single = bindings.len() == 1;
+    let bindings = Doc::join(&Doc::hard_line(), bindings);
+    if !single {
+        return bindings + Doc::hard_line() + comments + expr(body, 0, follow);
     }
-    let line = Doc::choice(About::Break, Doc::line(), Doc::hard_line(), Side::Apart);
-    (Doc::concat(bindings) + line + comments + result).short_group(SHORT_LET)
-}
-
-/// `in e`, with `e` after the `in` unless an author has it below.
-fn result(body: &Expr, follow: Follow) -> Doc {
-    let behind = if let ExprKind::Tuple(parts) = &body.kind
-        && !is_filled(parts)
-    {
-        brackets_behind(3, "(", parts.iter().map(single), ")")
-    } else if let ExprKind::Record(fields) = &body.kind {
-        brackets_behind(3, "{", fields.iter().map(field), "}")
-    } else {
-        expr(body, 0, follow).nest(3)
-    };
-    let body = expr(body, 0, follow);
-    let below = (Doc::hard_line() + body).nest(2);
-    text("in") + Doc::choice(About::Break, text(" ") + behind, below, Side::Joined)
+    let (word, deeper) = if leads { (Doc::nil(), 0) } else { (text("in "), 3) };
+    let word = Doc::if_broken(word, "in ".into());
+    let line = Doc::choice(About::Break, Doc::line(), Doc::hard_line(), Side::Apart) + word;
+    (bindings + line + comments + expr(body, 0, follow).nest(deeper)).short_group(SHORT_LET)
 }
 
 /// `let rec f x = … and g y = …`
@@ -382,10 +385,11 @@ fn choice(e: &Expr, follow: Follow) -> Doc {
     let mut word = "if ";
     while let ExprKind::If(condition, yes, no) = &rest.kind {
         let branch = text(word) + closed(condition) + " then".into();
-        parts.push((branch + (Doc::line() + closed(yes)).nest(2)).group());
+        let yes = leading(yes, 0, Follow::NOTHING);
+        parts.push((branch + (Doc::line() + yes).nest(2)).group());
         (rest, word) = (no, "else if ");
     }
-    parts.push((text("else") + (Doc::line() + expr(rest, 0, follow)).nest(2)).group());
+    parts.push((text("else") + (Doc::line() + leading(rest, 0, follow)).nest(2)).group());
     Doc::join(&Doc::line(), parts).group()
 }
 
@@ -434,7 +438,7 @@ fn looping(state: &Param, init: &Expr, kind: &LoopKind, body: &Expr, follow: Fol
         LoopKind::While(condition) => text("while ") + closed(condition),
     };
     let state = text("loop ") + let_param(state).nest(5) + " =".into();
-    let init = (state + (Doc::line() + single(init)).nest(4)).group();
+    let init = (state + (Doc::line() + leading(init, 1, Follow::NOTHING)).nest(4)).group();
     with_body((init + Doc::line() + driver).group() + " do".into(), body, follow)
 }
 
@@ -459,5 +463,5 @@ fn sequence(e: &Expr, follow: Follow) -> Doc {
         parts.push(expr(first, 1, Follow::SEMICOLON) + ";".into() + Doc::line());
         rest = others;
     }
-    (Doc::concat(parts) + expr(rest, 1, follow)).group()
+    (Doc::concat(parts) + leading(rest, 1, follow)).group()
 }

@@ -20,7 +20,7 @@ use crate::ast::{
     Def, Expr, Import, Item, Module, Name, Param, Pattern, Rule, TypeBody, TypeDef, TypeExpr,
     TypeKind,
 };
-use expr::{Follow, expr, filled};
+use expr::{Follow, expr, filled, leading};
 use types::{argument_type, param, pattern, ty};
 use weave::Written;
 
@@ -151,7 +151,7 @@ fn equation(head: Doc, body: &Expr, indent: usize) -> Doc {
 
 /// The expression after an `=`.
 fn body(e: &Expr, indent: usize) -> Doc {
-    (Doc::line() + expr(e, 0, Follow::NOTHING)).nest(indent)
+    (Doc::line() + leading(e, 0, Follow::NOTHING)).nest(indent)
 }
 
 fn rule(rule: &Rule) -> Doc {
@@ -198,22 +198,12 @@ fn constructor(name: &Name, arguments: &[TypeExpr]) -> Doc {
 /// `open items, items close`: on one line, or one line for each item. If an author began the first
 /// item on a line of its own, the closing bracket has one too.
 fn brackets(open: &str, items: impl IntoIterator<Item = Doc>, close: &str) -> Doc {
-    brackets_behind(0, open, items, close)
-}
-
-/// Like `brackets`, after some columns of the first line.
-fn brackets_behind(
-    columns: usize,
-    open: &str,
-    items: impl IntoIterator<Item = Doc>,
-    close: &str,
-) -> Doc {
     let items: Vec<Doc> = items.into_iter().collect();
     if items.is_empty() {
         return Doc::text(format!("{open}{close}"));
     }
     let items = Doc::join(&(Doc::text(",") + Doc::line()), items);
-    let hanging = items.clone().nest(columns + open.len());
+    let hanging = items.clone().nest(open.len());
     let block = (Doc::hard_line() + items).nest(2) + Doc::hard_line();
     let choice = Doc::choice(About::Break, hanging, block, Side::Joined);
     (Doc::text(open) + choice + Doc::text(close)).group()

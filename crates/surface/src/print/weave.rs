@@ -175,7 +175,7 @@ impl Match {
                     self.source[*last] = Some(close);
                 }
                 Some(None) => {}
-                None if *nth == 0 => {
+                None if *nth == 0 && !is_let(out, inside.0) => {
                     self.parentheses.entry(inside.0).or_default().0 += 1;
                     self.parentheses.entry(inside.1).or_default().1 += 1;
                     self.inside.push(inside);
@@ -185,6 +185,12 @@ impl Match {
             *nth += 1;
         }
     }
+}
+
+/// Whether it begins a `let`: behind a parenthesis that the layout does not know, the `let` would
+/// not lead its line.
+fn is_let(words: &[Word], k: usize) -> bool {
+    words[k].kind == TokenKind::Keyword(Keyword::Let)
 }
 
 /// Whether it is a comma before a closing bracket, which the layout omits.
@@ -282,11 +288,30 @@ impl Weave<'_> {
         }
         let binds = matches!(
             self.out[self.at].kind,
-            TokenKind::Keyword(Keyword::Let | Keyword::In | Keyword::And | Keyword::With)
-                | TokenKind::Bar
+            TokenKind::Keyword(Keyword::Let | Keyword::And | Keyword::With) | TokenKind::Bar
         );
+        let first = self.first_of_body(*place);
         let separates = matches!(self.out[last].kind, TokenKind::Comma | TokenKind::Semicolon);
-        (binds || separates) && empty_before(self.written.text, self.start(*place))
+        (binds || separates || first.is_some())
+            && empty_before(self.written.text, self.start(first.unwrap_or(*place)))
+    }
+
+    /// Where the body of a `let` begins in the text, if it is at this token: there, or at the `in`
+    /// before it.
+    fn first_of_body(&self, place: usize) -> Option<usize> {
+        let word = |k: usize| self.source[k].kind;
+        if let Some(before) = place.checked_sub(1)
+            && word(before) == TokenKind::Keyword(Keyword::In)
+        {
+            return Some(before);
+        }
+        let tokens = &self.written.tokens[self.first..];
+        let column = tokens[place].column;
+        let edge = (0..place).rev().find(|k| tokens[*k].starts_line && tokens[*k].column <= column);
+        let below = edge.is_some_and(|edge| {
+            tokens[edge].column == column && word(edge) == TokenKind::Keyword(Keyword::Let)
+        });
+        (tokens[place].starts_line && below).then_some(place)
     }
 
     /// Start of a token in the text.

@@ -1,0 +1,51 @@
+//! Functions that people know by name: a call of one, or of its derivative, is text as it stands,
+//! so nothing is written out or inlined.
+//!
+//! ```text
+//!   f    (s…, x…) -> (s…, y…)           f x y
+//!   jvp  (s…, x…, y…, ẋ…) -> ẏ…          (jvp f x dx).1
+//!   vjp  (s…, x…, y…, ȳ…) -> x̄…          (vjp f x).1 d
+//! ```
+//!
+//! Sizes `s…` and the values `y…` that a derivative is given do not stand in the text.
+
+/// A function with a name in the text that people read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Known {
+    /// The name.
+    pub name: String,
+    /// The derivative that the function computes, if it is not the named function itself.
+    pub derivative: Option<Derivative>,
+    /// The number of components of the named function's result.
+    pub components: usize,
+    /// What each parameter is.
+    pub params: Vec<Role>,
+    /// What each result is.
+    pub results: Vec<Role>,
+}
+
+/// The derivatives of a known function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Derivative {
+    /// Its tangent.
+    Jvp,
+    /// Its pullback.
+    Vjp,
+}
+
+/// The part of a call that a parameter or a result is, by position in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// No part of the text.
+    Implicit,
+    /// The length of a component of the result.
+    Length(usize),
+    /// An argument.
+    Argument(usize),
+    /// The tangent of an argument.
+    Tangent(usize),
+    /// The cotangent of a component of the result.
+    Cotangent(usize),
+    /// A component of the result, or its tangent.
+    Component(usize),
+}

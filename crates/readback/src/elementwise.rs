@@ -1,0 +1,187 @@
+//! A `for` that does the same to the elements of whole arrays is arithmetic of arrays.
+//!
+//! ```text
+//!   for i < n => exp x[i] * c - y[k, i]              exp x * c - y[k]
+//!   for i < n, j < m => x[j, i]                      transpose x
+//!   sum (for i < n => let d = x[i] - c in d * d)     let d = x - c … dot d d
+//! ```
+//!
+//! * Assumes: arithmetic and scalar functions of reals serve arrays.
+//! * Gives: nothing for a body with anything else, or with an array that is larger than the range.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Block, Elem, Exp, Nest, Op, Out, Param, Var};
+use lambada_prim::{Prim, ReduceOp, ScalarTy, Surface};
+use lambada_surface::build;
+
+use crate::lines::Line;
+use crate::pieces::call;
+use crate::printer::Printer;
+
+/// A body as it is read.
+#[derive(Default)]
+struct Reading {
+    /// The indices of the nested `for`s, outermost first, with the sizes of their ranges.
+    axes: Vec<(Var, Atom)>,
+    /// Elements: the variable, the array, the places of the row in it, and whether its axes are
+    /// exchanged.
+    elements: Vec<(Var, Var, Vec<Atom>, bool)>,
+    /// Rows of arrays, with their places.
+    rows: HashMap<Var, (Var, Vec<Atom>)>,
+    prims: Vec<(Var, Prim, Vec<Atom>)>,
+    /// What is an array in the text.
+    arrays: HashSet<Var>,
+}
+
+/// An output of a `for`.
+pub(crate) type Output<'a> = (Out, &'a Param, Atom);
+
+impl Printer<'_> {
+    /// Prints a `for` as arithmetic of arrays, and says whether that can be done.
+    pub(crate) fn elementwise(
+        &mut self,
+        (index, extent): (Var, Atom),
+        body: &Block,
+        outputs: &[Output],
+        lines: &mut Vec<Line>,
+    ) -> bool {
+        let mut reading = Reading { axes: vec![(index, extent)], ..Reading::default() };
+        let results: Vec<Atom> = outputs.iter().map(|(_, _, result)| *result).collect();
+        let Some(last) = self.read(body, &results, &mut reading) else { return false };
+        let sums = outputs.iter().all(|(out, ..)| match out {
+            Out::Collect => true,
+            Out::Reduce(op) => *op == ReduceOp::Add && reading.axes.len() == 1,
+        });
+        if !sums || last.iter().any(|x| !reading.arrays.contains(x)) {
+            return false;
+        }
+        for (var, array, row, exchanged) in &reading.elements {
+            let array = self.atom((*array).into());
+            let whole = if row.is_empty() { array } else { build::index(array, self.atoms(row)) };
+            let whole = if *exchanged { call("transpose", [whole]) } else { whole };
+            self.inline.insert(*var, whole);
+        }
+        let is_array =
+            |x: &Atom, reading: &Reading| x.as_var().is_some_and(|x| reading.arrays.contains(&x));
+        let mut factors = HashMap::new();
+        for (var, op, args) in &reading.prims {
+            if *op == Prim::Mul && args.iter().all(|x| is_array(x, &reading)) {
+                factors.insert(*var, [self.atom(args[0]), self.atom(args[1])]);
+            }
+            let value = self.prim(*op, args);
+            if self.uses.count(*var) > 1 && !last.contains(var) {
+                let name = self.tokens.bind(*var);
+                lines.push(Line::named(&name, value, Some(*var)));
+            } else {
+                self.inline.insert(*var, value);
+            }
+        }
+        let mut named: HashMap<Var, Var> = HashMap::new();
+        for ((out, p, _), result) in outputs.iter().zip(&last) {
+            let several = last.iter().filter(|other| *other == result).count() > 1;
+            let value = self.atom((*result).into());
+            if *out == Out::Collect && several {
+                // An array that is summed, too, has a name.
+                let name = self.tokens.bind(p.var);
+                lines.push(Line::named(&name, value, Some(p.var)));
+                named.insert(*result, p.var);
+            } else if *out == Out::Collect {
+                self.define(p.var, value, lines);
+            }
+        }
+        for ((_, p, _), result) in
+            outputs.iter().zip(&last).filter(|((out, ..), _)| *out != Out::Collect)
+        {
+            let value = match (named.get(result), factors.get(result)) {
+                (Some(array), _) => call("sum", [self.name(*array)]),
+                (None, Some(factors)) => call("dot", factors.clone()),
+                (None, None) => call("sum", [self.atom((*result).into())]),
+            };
+            self.define(p.var, value, lines);
+        }
+        true
+    }
+
+    /// Reads a body; returns the variables of its results.
+    fn read(&self, body: &Block, results: &[Atom], reading: &mut Reading) -> Option<Vec<Var>> {
+        let last: Vec<Var> = results.iter().map(|a| a.as_var()).collect::<Option<_>>()?;
+        for (k, stm) in body.stms.iter().enumerate() {
+            let [p] = &stm.binds[..] else { return None };
+            match &stm.exp {
+                Exp::Op(Op::Index(array, at)) => self.element(p, *array, at, reading)?,
+                Exp::Op(Op::Prim(op, args)) => {
+                    let is_index =
+                        |a: &Atom| reading.axes.iter().any(|(index, _)| *a == (*index).into());
+                    if !serves_arrays(*op) || args.iter().any(is_index) {
+                        return None;
+                    }
+                    let is_array =
+                        |a: &Atom| a.as_var().is_some_and(|x| reading.arrays.contains(&x));
+                    if args.iter().any(is_array) {
+                        reading.arrays.insert(p.var);
+                    }
+                    reading.prims.push((p.var, *op, args.clone()));
+                }
+                Exp::Nest(Nest::For { index, extent, outs, body: inner })
+                    if k + 1 == body.stms.len()
+                        && outs[..] == [Out::Collect]
+                        && last == [p.var] =>
+                {
+                    reading.axes.push((*index, *extent));
+                    return self.read(inner, &inner.results, reading);
+                }
+                Exp::Op(_) | Exp::Nest(_) => return None,
+            }
+        }
+        // An element of fewer axes would make a smaller array.
+        let axes = reading.axes.len();
+        let deep = |(_, array, row, _): &(Var, Var, Vec<Atom>, bool)| {
+            self.fors.ty(*array).is_some_and(|ty| ty.dims.len() == row.len() + axes)
+        };
+        reading.elements.iter().all(deep).then_some(last)
+    }
+
+    /// Reads an element or a row of an array.
+    fn element(&self, p: &Param, array: Var, at: &[Atom], reading: &mut Reading) -> Option<()> {
+        let (array, mut places) = reading.rows.get(&array).cloned().unwrap_or((array, Vec::new()));
+        places.extend(at);
+        if !p.ty.dims.is_empty() {
+            reading.rows.insert(p.var, (array, places));
+            return Some(());
+        }
+        let ty = self.fors.ty(array)?;
+        let first = places.len().checked_sub(reading.axes.len())?;
+        let (row, own) = places.split_at(first);
+        let is_index = |a: &Atom| reading.axes.iter().any(|(index, _)| *a == (*index).into());
+        let fits = |own: &[Atom]| {
+            let axes = reading.axes.iter().zip(own).zip(&ty.dims[first..]);
+            axes.into_iter().all(|(((index, n), place), m)| {
+                *place == Atom::Var(*index) && self.fors.equal(*n, *m)
+            })
+        };
+        let crosswise = || {
+            let ([(i, n), (j, m)], [a, b]) = (&reading.axes[..], own) else { return false };
+            *a == Atom::Var(*j)
+                && *b == Atom::Var(*i)
+                && self.fors.equal(*n, ty.dims[first + 1])
+                && self.fors.equal(*m, ty.dims[first])
+        };
+        let exchanged = match fits(own) {
+            true => false,
+            false if crosswise() => true,
+            false => return None,
+        };
+        if ty.elem != Elem::REAL || ty.dims.len() != places.len() || row.iter().any(is_index) {
+            return None;
+        }
+        reading.elements.push((p.var, array, row.to_vec(), exchanged));
+        reading.arrays.insert(p.var);
+        Some(())
+    }
+}
+
+fn serves_arrays(op: Prim) -> bool {
+    let reals = op.args().iter().all(|ty| *ty == ScalarTy::Real) && op.result() == ScalarTy::Real;
+    reals && matches!(op.row().surface, Surface::Infix(_) | Surface::Prefix(_) | Surface::Call(_))
+}

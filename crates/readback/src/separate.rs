@@ -1,0 +1,103 @@
+//! Results of one `for` that share no work become results of several, each of which may have a
+//! shorter text.
+//!
+//! ```text
+//!   (s, ys) = for i < n (reduce add, collect) { … => x[i] * b[i], c * b[i] }
+//!     ⟶   s = for i < n { x[i] * b[i] },   ys = for i < n { c * b[i] }            dot x b,   c * b
+//! ```
+//!
+//! * Keeps: the cost but for reads of elements, because the optimizer fuses what is written.
+
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Block, Effect, Exp, Names, Nest, Op, Renaming, Stm, Var, free_vars};
+
+/// Separates the `for`s of a block.
+pub(crate) fn separate(block: &mut Block, names: &mut Names) {
+    let mut written = Vec::with_capacity(block.stms.len());
+    for mut stm in std::mem::take(&mut block.stms) {
+        stm.exp.blocks_mut().into_iter().for_each(|inner| separate(inner, names));
+        match groups(&stm) {
+            Some(groups) => written.extend(groups.iter().map(|group| one(&stm, group, names))),
+            None => written.push(stm),
+        }
+    }
+    block.stms = written;
+}
+
+/// The results that share work, if there are several groups of them.
+fn groups(stm: &Stm) -> Option<Vec<Vec<usize>>> {
+    let Exp::Nest(Nest::For { outs, body, .. }) = &stm.exp else { return None };
+    // A size that one result gives to another keeps them together.
+    let sizes = stm.binds.iter().flat_map(|p| &p.ty.dims);
+    let own: HashSet<Atom> = stm.binds.iter().map(|p| p.var.into()).collect();
+    if outs.len() < 2 || !is_pure(body) || sizes.into_iter().any(|size| own.contains(size)) {
+        return None;
+    }
+    let mut made: HashMap<Var, usize> = HashMap::new();
+    for (k, inner) in body.stms.iter().enumerate() {
+        made.extend(inner.binds.iter().map(|p| (p.var, k)));
+    }
+    let mut groups: Vec<(HashSet<usize>, Vec<usize>)> = Vec::new();
+    for (k, result) in body.results.iter().enumerate() {
+        let (mut work, mut members) = (needed(body, &made, *result), vec![k]);
+        let is_work = |at: &usize| !matches!(body.stms[*at].exp, Exp::Op(Op::Index(..)));
+        work.retain(is_work);
+        let (joined, apart): (Vec<_>, Vec<_>) = groups.into_iter().partition(|(other, of)| {
+            !work.is_disjoint(other) || of.iter().any(|j| body.results[*j] == *result)
+        });
+        groups = apart;
+        for (other, of) in joined {
+            work.extend(other);
+            members.extend(of);
+        }
+        members.sort_unstable();
+        groups.push((work, members));
+    }
+    let mut groups: Vec<Vec<usize>> = groups.into_iter().map(|(_, members)| members).collect();
+    groups.sort_unstable();
+    (groups.len() > 1).then_some(groups)
+}
+
+/// The statements of a body that a result needs.
+fn needed(body: &Block, made: &HashMap<Var, usize>, result: Atom) -> HashSet<usize> {
+    let (mut found, mut open) = (HashSet::new(), vec![result]);
+    while let Some(atom) = open.pop() {
+        let Some(k) = atom.as_var().and_then(|x| made.get(&x)) else { continue };
+        if found.insert(*k) {
+            let alone = Block { stms: vec![body.stms[*k].clone()], results: Vec::new() };
+            open.extend(free_vars(&alone).into_iter().map(Atom::Var));
+        }
+    }
+    found
+}
+
+fn is_pure(body: &Block) -> bool {
+    !body.any(&mut |stm| match &stm.exp {
+        // Checks are not printed.
+        Exp::Op(op) => !matches!(op.effect(), Effect::None | Effect::Fails),
+        Exp::Nest(_) => false,
+    })
+}
+
+/// The `for` with some of its results, under new names.
+fn one(stm: &Stm, group: &[usize], names: &mut Names) -> Stm {
+    let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp else { return stm.clone() };
+    let results: Vec<Atom> = group.iter().map(|k| body.results[*k]).collect();
+    let mut made: HashMap<Var, usize> = HashMap::new();
+    for (k, inner) in body.stms.iter().enumerate() {
+        made.extend(inner.binds.iter().map(|p| (p.var, k)));
+    }
+    let needed: HashSet<usize> =
+        results.iter().flat_map(|result| needed(body, &made, *result)).collect();
+    let stms = body.stms.iter().enumerate().filter(|(k, _)| needed.contains(k));
+    let stms = stms.map(|(_, inner)| inner.clone()).collect();
+    let fresh = names.fresh(names.hint(*index));
+    let mut renaming = Renaming::new();
+    renaming.insert(*index, fresh.into());
+    let mut adopted = |var: Var| names.fresh(names.hint(var));
+    let body = renaming.copied(&Block { stms, results }, &mut adopted);
+    let outs = group.iter().map(|k| outs[*k]).collect();
+    let binds = group.iter().map(|k| stm.binds[*k].clone()).collect();
+    Stm::new(binds, Nest::For { index: fresh, extent: *extent, outs, body })
+}
