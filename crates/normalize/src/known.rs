@@ -21,7 +21,8 @@ use crate::lambdas;
 /// text.
 const TERMS: usize = 60;
 
-/// This number for a definition whose author gives its derivative, which is less evident.
+/// This number for a definition whose derivative is less evident: its author gives it, or it is
+/// that of a loop.
 const WITH_RULES: usize = 20;
 
 /// The program and its entry, where definitions that have a name for people, and that are too long
@@ -42,7 +43,7 @@ pub fn with_known(
         let inlined = mentioned.iter().map(|id| sizes.get(id.0 as usize).copied().unwrap_or(1));
         sizes.push(inlined.fold(count(&def.body), usize::saturating_add));
         let may_be = id != entry && !asked.contains(&id) && is_data(def);
-        let least = if let TermKind::Ruled(_) = def.body.kind() { WITH_RULES } else { TERMS };
+        let least = if is_less_evident(&def.body) { WITH_RULES } else { TERMS };
         let is_long = sizes[k] >= least && !program.is_recursive(id);
         let name = if may_be && is_long { name_of(def) } else { None };
         own.push(DefId(next));
@@ -66,6 +67,11 @@ pub fn with_known(
         }
     }
     (made, mentioned[entry.0 as usize])
+}
+
+fn is_less_evident(body: &Term) -> bool {
+    matches!(body.kind(), TermKind::Ruled(_) | TermKind::Loop { .. })
+        || body.children().into_iter().any(is_less_evident)
 }
 
 /// Whether what the entry differentiates takes derivatives, outside of what has a name.

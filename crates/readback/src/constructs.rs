@@ -7,7 +7,7 @@ use lambada_anf::{
 };
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Spelling, Surface, Tensor};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
-use lambada_surface::build;
+use lambada_surface::{build, print_expr};
 
 use crate::choices;
 use crate::elementwise::Output;
@@ -260,6 +260,10 @@ impl Printer<'_> {
     pub(crate) fn constant_of(&self, value: Scalar) -> Expr {
         let number = literal(value);
         let Scalar::Real(x) = value else { return number };
+        if x.abs() == std::f64::consts::PI {
+            let pi = build::var("pi");
+            return if x < 0.0 { build::unary(UnaryOp::Neg, pi) } else { pi };
+        }
         if !x.is_finite() || width(&number, SHORT).is_some() {
             return number;
         }
@@ -317,9 +321,9 @@ impl Printer<'_> {
             .map(|k| (outs[k], &stm.binds[k], body.results[k]))
             .collect();
         let copied = stm.binds.first().is_some_and(|p| self.fors.array(p.var).is_some());
-        if !copied
-            && !outputs.is_empty()
-            && self.elementwise((index, extent), body, &outputs, lines)
+        let at = (index, extent);
+        if self.place(at, body, &outputs, lines)
+            || !copied && !outputs.is_empty() && self.elementwise(at, body, &outputs, lines)
         {
             return;
         }
@@ -344,7 +348,8 @@ impl Printer<'_> {
             [] => lines.push(Line::Effect { value, unit: false }),
             [(Out::Collect, p, _)] => self.define(p.var, value, lines),
             [(Out::Reduce(op), p, _)] => {
-                self.define(p.var, self.reduced(op, p, value), lines);
+                let value = self.reduced(op, p, value);
+                self.define(p.var, value, lines);
             }
             _ => self.for_several(value, &results, &used, lines),
         }
@@ -396,18 +401,23 @@ impl Printer<'_> {
             match out {
                 Out::Collect if collected(*place) == Some(p.var) => {}
                 Out::Collect => _ = self.inline.insert(p.var, array),
-                Out::Reduce(op) => self.define(p.var, self.reduced(*op, p, array), lines),
+                Out::Reduce(op) => {
+                    let value = self.reduced(*op, p, array);
+                    self.define(p.var, value, lines);
+                }
             }
         }
     }
 
     /// The reduction of an array of terms to the bound value.
-    fn reduced(&self, op: ReduceOp, bound: &Param, array: Expr) -> Expr {
-        match op {
-            ReduceOp::Max if self.fors.has_iterations(bound.var) => call("maximum", [array]),
-            ReduceOp::Min if self.fors.has_iterations(bound.var) => call("minimum", [array]),
-            _ => reduced(op, bound.ty.elem.scalar(), array), // needs no element
-        }
+    pub(crate) fn reduced(&mut self, op: ReduceOp, bound: &Param, array: Expr) -> Expr {
+        let function = match op {
+            ReduceOp::Max if self.fors.has_iterations(bound.var) => "maximum",
+            ReduceOp::Min if self.fors.has_iterations(bound.var) => "minimum",
+            _ => return reduced(op, bound.ty.elem.scalar(), array), // needs no element
+        };
+        self.extrema.insert(bound.var, (op, print_expr(&array)));
+        call(function, [array])
     }
 
     /// The name of an array of terms that are only summed: the author's name of the term, or a name

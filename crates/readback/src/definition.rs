@@ -9,6 +9,7 @@ use lambada_anf::{
 use lambada_source::Span;
 use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeExpr, TypeKind};
 use lambada_surface::build;
+use lambada_surface::visit::children_mut;
 
 use crate::fors::Fors;
 use crate::interface::{Interface, Leaf, Reading};
@@ -68,6 +69,27 @@ fn written_size(ty: &TypeExpr, axis: usize) -> Option<Expr> {
         TypeKind::Array(_, elem) => written_size(elem, axis - 1),
         _ => None,
     }
+}
+
+/// A size of the head, as an expression of the body.
+fn in_scope(mut size: Expr, interface: &Interface, params: &[ast::Param]) -> Option<Expr> {
+    if let ExprKind::Var(name) = &size.kind {
+        let param = interface.params.iter().position(|(known, _)| known == name);
+        return match param.map(|k| &params[k].pattern.kind) {
+            Some(ast::PatternKind::Var(token)) => Some(build::var(token.clone())),
+            Some(_) => None,
+            None => interface.sizes.contains(name).then_some(size),
+        };
+    }
+    let mut is_known = true;
+    children_mut(&mut size, &mut |child| {
+        let inner = std::mem::replace(child, build::int(0));
+        match in_scope(inner, interface, params) {
+            Some(inner) => *child = inner,
+            None => is_known = false,
+        }
+    });
+    is_known.then_some(size)
 }
 
 /// Distinct names of the parameters: types mention sizes by these names.
@@ -139,6 +161,7 @@ fn written(
         tokens: Tokens::new(&function.names),
         uses: Uses::new(functions().map(|f| &f.body), named),
         fors: Fors::of(functions()),
+        extrema: HashMap::new(),
         inline: table.nulls(at),
         exported: HashSet::new(),
         ints: HashSet::new(),
@@ -266,6 +289,7 @@ impl Printer<'_> {
             let elem = self.table.elem(p.ty.elem);
             let value = leaf
                 .and_then(|leaf| written_size(&interface.params[leaf.param].1, axis))
+                .and_then(|size| in_scope(size, interface, &params))
                 .unwrap_or_else(|| size_of(self.atom(p.var.into()), axis, (elem, p.ty.rank())));
             let name = self.tokens.bind(size);
             lines.push(Line::named(&name, value, Some(size)));

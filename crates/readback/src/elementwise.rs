@@ -4,6 +4,7 @@
 //!   for i < n => exp x[i] * c - y[k, i]              exp x * c - y[k]
 //!   for i < n, j < m => x[j, i]                      transpose x
 //!   sum (for i < n => let d = x[i] - c in d * d)     let d = x - c … dot d d
+//!   minimum (for i < n => if x[i] == maximum x … )   argmax x
 //! ```
 //!
 //! * Assumes: arithmetic and scalar functions of reals serve arrays.
@@ -11,9 +12,10 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Elem, Exp, Nest, Op, Out, Param, Var};
+use lambada_anf::{Atom, Block, Elem, Exp, Nest, Op, Out, Param, Stm, Var};
 use lambada_prim::{Prim, ReduceOp, ScalarTy, Surface};
-use lambada_surface::build;
+use lambada_surface::ast::Expr;
+use lambada_surface::{build, print_expr};
 
 use crate::lines::Line;
 use crate::pieces::call;
@@ -46,37 +48,20 @@ impl Printer<'_> {
         outputs: &[Output],
         lines: &mut Vec<Line>,
     ) -> bool {
-        let mut reading = Reading { axes: vec![(index, extent)], ..Reading::default() };
-        let results: Vec<Atom> = outputs.iter().map(|(_, _, result)| *result).collect();
-        let Some(last) = self.read(body, &results, &mut reading) else { return false };
-        let sums = outputs.iter().all(|(out, ..)| match out {
+        let reduces = |(out, p, _): &Output| match out {
             Out::Collect => true,
-            Out::Reduce(op) => *op == ReduceOp::Add && reading.axes.len() == 1,
-        });
-        if !sums || last.iter().any(|x| !reading.arrays.contains(x)) {
+            Out::Reduce(ReduceOp::Add) => p.ty.dims.is_empty(),
+            Out::Reduce(ReduceOp::Max | ReduceOp::Min) => self.fors.has_iterations(p.var),
+            Out::Reduce(_) => false,
+        };
+        let results: Vec<Atom> = outputs.iter().map(|(_, _, result)| *result).collect();
+        if !outputs.iter().all(reduces) {
             return false;
         }
-        for (var, array, row, exchanged) in &reading.elements {
-            let array = self.atom((*array).into());
-            let whole = if row.is_empty() { array } else { build::index(array, self.atoms(row)) };
-            let whole = if *exchanged { call("transpose", [whole]) } else { whole };
-            self.inline.insert(*var, whole);
-        }
-        let is_array =
-            |x: &Atom, reading: &Reading| x.as_var().is_some_and(|x| reading.arrays.contains(&x));
-        let mut factors = HashMap::new();
-        for (var, op, args) in &reading.prims {
-            if *op == Prim::Mul && args.iter().all(|x| is_array(x, &reading)) {
-                factors.insert(*var, [self.atom(args[0]), self.atom(args[1])]);
-            }
-            let value = self.prim(*op, args);
-            if self.uses.count(*var) > 1 && !last.contains(var) {
-                let name = self.tokens.bind(*var);
-                lines.push(Line::named(&name, value, Some(*var)));
-            } else {
-                self.inline.insert(*var, value);
-            }
-        }
+        let Some((last, factors)) = self.arrays(vec![(index, extent)], body, &results, lines)
+        else {
+            return false;
+        };
         let mut named: HashMap<Var, Var> = HashMap::new();
         for ((out, p, _), result) in outputs.iter().zip(&last) {
             let several = last.iter().filter(|other| *other == result).count() > 1;
@@ -90,17 +75,106 @@ impl Printer<'_> {
                 self.define(p.var, value, lines);
             }
         }
-        for ((_, p, _), result) in
-            outputs.iter().zip(&last).filter(|((out, ..), _)| *out != Out::Collect)
-        {
-            let value = match (named.get(result), factors.get(result)) {
-                (Some(array), _) => call("sum", [self.name(*array)]),
-                (None, Some(factors)) => call("dot", factors.clone()),
-                (None, None) => call("sum", [self.atom((*result).into())]),
+        for ((out, p, _), result) in outputs.iter().zip(&last) {
+            let Out::Reduce(op) = out else { continue };
+            let array = match named.get(result) {
+                Some(array) => self.name(*array),
+                None => self.atom((*result).into()),
+            };
+            let value = match factors.get(result) {
+                Some(factors) if *op == ReduceOp::Add && !named.contains_key(result) => {
+                    call("dot", factors.clone())
+                }
+                _ => self.reduced(*op, p, array),
             };
             self.define(p.var, value, lines);
         }
         true
+    }
+
+    /// The place of an extremum in an array: the first element that is equal to it, or NaN.
+    pub(crate) fn place(
+        &mut self,
+        (index, extent): (Var, Atom),
+        body: &Block,
+        outputs: &[Output],
+        lines: &mut Vec<Line>,
+    ) -> bool {
+        let [(Out::Reduce(ReduceOp::Min), p, result)] = outputs else { return false };
+        let Some((before, [equal, differs, either, select])) = body.stms.split_last_chunk() else {
+            return false;
+        };
+        let (Some(equal), Some(differs), Some(either), Some(select)) =
+            (prim(equal), prim(differs), prim(either), prim(select))
+        else {
+            return false;
+        };
+        let ((x, Prim::Eq, [e, extremum]), (y, Prim::Ne, [a, b])) = (equal, differs) else {
+            return false;
+        };
+        let ((z, Prim::Or, [s, t]), (w, Prim::SelectInt, [c, at, _])) = (either, select) else {
+            return false;
+        };
+        let joined = *s == x.into() && *t == y.into() && *c == z.into() && *result == w.into();
+        if !joined || a != e || b != e || *at != index.into() || !self.fors.has_iterations(p.var) {
+            return false;
+        }
+        let Some((op, of)) = extremum.as_var().and_then(|x| self.extrema.get(&x)).cloned() else {
+            return false;
+        };
+        let block = Block { stms: before.to_vec(), results: vec![*e] };
+        let (count, inline) = (lines.len(), self.inline.clone());
+        let array = self.arrays(vec![(index, extent)], &block, &[*e], lines);
+        let array = array.map(|(last, _)| self.atom(last[0].into()));
+        match array.filter(|array| lines.len() == count && print_expr(array) == of) {
+            Some(array) => {
+                let name = if op == ReduceOp::Max { "argmax" } else { "argmin" };
+                self.define(p.var, call(name, [array]), lines);
+                true
+            }
+            None => {
+                lines.truncate(count);
+                self.inline = inline;
+                false
+            }
+        }
+    }
+
+    /// Makes the results of a body texts for whole arrays; returns their variables, and the factors
+    /// of products of arrays.
+    pub(crate) fn arrays(
+        &mut self,
+        axes: Vec<(Var, Atom)>,
+        body: &Block,
+        results: &[Atom],
+        lines: &mut Vec<Line>,
+    ) -> Option<(Vec<Var>, HashMap<Var, [Expr; 2]>)> {
+        let mut reading = Reading { axes, ..Reading::default() };
+        let last = self.read(body, results, &mut reading)?;
+        if last.iter().any(|x| !reading.arrays.contains(x)) {
+            return None;
+        }
+        for (var, array, row, exchanged) in &reading.elements {
+            let array = self.atom((*array).into());
+            let whole = if row.is_empty() { array } else { build::index(array, self.atoms(row)) };
+            let whole = if *exchanged { call("transpose", [whole]) } else { whole };
+            self.inline.insert(*var, whole);
+        }
+        let mut factors = HashMap::new();
+        for (var, op, args) in &reading.prims {
+            let is_array = |x: &Atom| x.as_var().is_some_and(|x| reading.arrays.contains(&x));
+            if *op == Prim::Mul && args.iter().all(is_array) {
+                factors.insert(*var, [self.atom(args[0]), self.atom(args[1])]);
+            }
+            let value = self.prim(*op, args);
+            if self.uses.count(*var) > 1 && !last.contains(var) {
+                let name = self.tokens.bind(*var);
+                lines.push(Line::named(&name, value, Some(*var)));
+            } else {
+                self.inline.insert(*var, value);
+            }
+        }
+        Some((last, factors))
     }
 
     /// Reads a body; returns the variables of its results.
@@ -179,6 +253,12 @@ impl Printer<'_> {
         reading.arrays.insert(p.var);
         Some(())
     }
+}
+
+/// A scalar primitive, with what it binds.
+fn prim(stm: &Stm) -> Option<(Var, Prim, &[Atom])> {
+    let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
+    Some((stm.binds[0].var, *op, args))
 }
 
 fn serves_arrays(op: Prim) -> bool {

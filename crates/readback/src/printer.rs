@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Exp, NAMELESS, Names, Op, Stm, Var};
-use lambada_prim::Scalar;
+use lambada_prim::{ReduceOp, Scalar};
 use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind};
 use lambada_surface::build;
 
@@ -50,6 +50,8 @@ pub(crate) struct Printer<'a> {
     pub(crate) fors: Fors,
     /// Values that are inlined at their uses.
     pub(crate) inline: HashMap<Var, Expr>,
+    /// The extrema of arrays, with the texts of these.
+    pub(crate) extrema: HashMap<Var, (ReduceOp, String)>,
     /// Integers computed by primitives.
     pub(crate) ints: HashSet<Var>,
     /// Values that leave an `accumulate` region: they need names.
@@ -245,7 +247,7 @@ impl Printer<'_> {
         }
         let leaving: Vec<Rc<str>> = leaving.iter().map(|v| self.tokens.bind(*v)).collect();
         let outs: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.out)).collect();
-        let value = match self.simple_sum(all.block, region, &body, leaving.is_empty()) {
+        let value = match self.simple_sum(all.block, region, &body, leaving.is_empty(), lines) {
             Some(value) => value,
             None => {
                 let named = names.into_iter().map(build::name);

@@ -4,24 +4,27 @@
 //!   accumulate a = x in a += y                               x + y
 //!   accumulate a = zeros in a[i] += y                        zeros with [i] = y
 //!   accumulate a = zeros in for i < n => a += t[i]           sum t
+//!   accumulate a = x in for i < n, j < m => a[j, i] += t[i, j]   x + transpose t
 //! ```
 
 use lambada_anf::{Atom, Block, Exp, Nest, Op, Stm};
 use lambada_surface::ast::{BinaryOp, Expr, ExprKind};
 use lambada_surface::build;
 
+use crate::lines::Line;
 use crate::pieces::call;
 use crate::printer::Printer;
-use crate::regions::{Item, Region};
+use crate::regions::{Accumulator, Item, Region};
 
 impl Printer<'_> {
     /// The value of a region with this body; `None` for a region that needs its accumulator.
     pub(crate) fn simple_sum(
-        &self,
+        &mut self,
         block: &Block,
         region: &Region,
         body: &Expr,
         alone: bool,
+        lines: &mut Vec<Line>,
     ) -> Option<Expr> {
         let [it] = region.accs[..] else { return None };
         if !alone {
@@ -37,6 +40,19 @@ impl Printer<'_> {
         {
             return Some(call("sum", [rows]));
         }
+        if let [Item::Stm(k)] = region.items[..]
+            && let Some(array) = self.each(&block.stms[k], it, lines)
+        {
+            let init = self.decided(it.init);
+            let sum = || {
+                build::expr(ExprKind::Binary(
+                    BinaryOp::Add,
+                    Box::new(init),
+                    Box::new(array.clone()),
+                ))
+            };
+            return Some(if zero { array } else { sum() });
+        }
         let ExprKind::Add(_, places, value) = &body.kind else { return None };
         let init = self.decided(it.init);
         if !places.is_empty() {
@@ -47,6 +63,33 @@ impl Printer<'_> {
             return Some((**value).clone());
         }
         Some(build::expr(ExprKind::Binary(BinaryOp::Add, Box::new(init), value.clone())))
+    }
+
+    /// The array that nested `for`s add, each element once.
+    fn each(&mut self, stm: &Stm, it: Accumulator, lines: &mut Vec<Line>) -> Option<Expr> {
+        let (mut axes, mut stm, mut before) = (Vec::new(), stm, &[][..]);
+        while let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp {
+            if !outs.is_empty() || !before.is_empty() {
+                return None;
+            }
+            axes.push((*index, *extent));
+            (stm, before) = body.stms.split_last()?;
+        }
+        let Exp::Op(Op::Accumulate { acc, index, value }) = &stm.exp else { return None };
+        let dims = &self.fors.ty(it.out)?.dims;
+        if *acc != it.acc || index.len() != axes.len() || dims.len() != axes.len() {
+            return None;
+        }
+        // The axes in the order of the sum.
+        let mut ordered = Vec::new();
+        for (place, size) in index.iter().zip(dims) {
+            let (axis, extent) = axes.iter().find(|(axis, _)| *place == (*axis).into())?;
+            let fits = self.fors.equal(*extent, *size) && !ordered.contains(&(*axis, *extent));
+            ordered.push(fits.then_some((*axis, *extent))?);
+        }
+        let block = Block { stms: before.to_vec(), results: vec![*value] };
+        let (last, _) = self.arrays(ordered, &block, &[*value], lines)?;
+        Some(self.atom(last[0].into()))
     }
 
     /// The array whose rows, all of them, a statement adds.

@@ -69,7 +69,7 @@ mod tests {
         );
         check(
             "def f x =\n  -- one\n  let a = x -- two\n\n  -- three\n  let b = a in\n  -- four\n  a + -- five\n  b",
-            "def f x =\n  -- one\n  let a = x -- two\n\n  -- three\n  let b = a\n  -- four\n  in a + b -- five\n",
+            "def f x =\n  -- one\n  let a = x -- two\n\n  -- three\n  let b = a\n  -- four\n  a + b -- five\n",
         );
         check(
             "def t = [1, -- one\n 2 -- two\n -- end\n]",
@@ -98,7 +98,7 @@ mod tests {
     fn empty_lines_between_bindings_stay() {
         check(
             "def f =\n\n  let a = 1\n\n\n  let b = 2\n  in a",
-            "def f =\n  let a = 1\n\n  let b = 2\n  in a\n",
+            "def f =\n  let a = 1\n\n  let b = 2\n  a\n",
         );
     }
 

@@ -30,7 +30,7 @@ fn a_problem_costs_the_expression_around_it() {
     check("def f x = let y = x + in y", "def f x = let y = x + _ in y", &["E0010"]);
     check(
         "def f x =\n  let a = 1 + }\n  let b = 2\n  in a + b",
-        "def f x = let a = 1 + _ let b = 2 in a + b",
+        "def f x = let a = 1 + _ let b = 2 a + b",
         &["E0056"],
     );
     check("def f x = if x > then 1 else 2", "def f x = if x > _ then 1 else 2", &["E0010"]);
@@ -55,7 +55,7 @@ fn a_problem_costs_the_expression_around_it() {
 fn each_problem_of_a_definition_is_told_once() {
     check(
         "def f x = let a = 1 + in let b = if then 1 else 2 in [a, *, b]",
-        "def f x = let a = 1 + _ let b = if _ then 1 else 2 in [a, _, b]",
+        "def f x = let a = 1 + _ let b = if _ then 1 else 2 [a, _, b]",
         &["E0010", "E0010", "E0010"],
     );
     check(

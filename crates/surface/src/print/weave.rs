@@ -308,9 +308,9 @@ impl Weave<'_> {
         let tokens = &self.written.tokens[self.first..];
         let column = tokens[place].column;
         let edge = (0..place).rev().find(|k| tokens[*k].starts_line && tokens[*k].column <= column);
-        let below = edge.is_some_and(|edge| {
-            tokens[edge].column == column && word(edge) == TokenKind::Keyword(Keyword::Let)
-        });
+        let is_binding =
+            |k: usize| matches!(word(k), TokenKind::Keyword(Keyword::Let | Keyword::And));
+        let below = edge.is_some_and(|edge| tokens[edge].column == column && is_binding(edge));
         (tokens[place].starts_line && below).then_some(place)
     }
 
