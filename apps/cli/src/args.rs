@@ -314,6 +314,22 @@ pub enum Command {
         #[arg(long, value_enum, default_value_t = Engine::Native)]
         engine: Engine,
     },
+    /// Draw the values of a definition over a range of a parameter, or an array over its index
+    #[command(
+        override_usage = "lambada plot [OPTIONS] FILE ENTRY [[NAME=]FROM..TO] [[NAME=]VALUE]..."
+    )]
+    Plot {
+        /// The program
+        file: PathBuf,
+        /// The definition
+        entry: String,
+        /// The range of one parameter (x=0..10), and values of the others in JSON, by name (x=1.5
+        /// 'ys=[1, 2, 3]') or in their order
+        #[arg(value_name = "[NAME=]VALUE")]
+        words: Vec<String>,
+        #[command(flatten)]
+        drawing: Drawing,
+    },
     /// Compile definitions and their derivatives to a C library, with header, static and shared
     /// library, and pkg-config file
     #[command(
@@ -415,6 +431,38 @@ pub struct DataArgs {
     pub look: Look,
 }
 
+/// Where the inputs of a plot come from, and what is drawn.
+#[derive(Clone, Debug, ArgGroup)]
+pub struct Drawing {
+    /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from
+    /// standard input (-); NAME=FILE is the value of one parameter. May be repeated
+    #[arg(long = "data", value_name = "[NAME=]FILE")]
+    pub files: Vec<PathBuf>,
+    /// Draw the derivative, too
+    #[arg(long)]
+    pub grad: bool,
+    /// The parameters to differentiate with respect to, separated by commas; that of the range
+    /// unless given. May be repeated
+    #[arg(long, value_name = "NAMES", value_parser = names, requires = "grad")]
+    wrt: Vec<String>,
+    /// Derivatives by tangents along with values, or by cotangents back through them
+    #[arg(long, value_enum, default_value_t = Mode::Forward, requires = "grad")]
+    pub mode: Mode,
+    /// Write the picture to an .svg file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How to run the program
+    #[arg(long, value_enum, default_value_t = Engine::Native)]
+    pub engine: Engine,
+}
+
+impl Drawing {
+    /// The parameters to differentiate with respect to.
+    pub fn wrt(&self) -> Option<Vec<String>> {
+        all_names(&self.wrt)
+    }
+}
+
 impl DataArgs {
     /// Data from files; other options have their defaults.
     pub fn of(files: Vec<PathBuf>) -> DataArgs {
@@ -466,10 +514,14 @@ pub struct Wrt {
 impl Wrt {
     /// The names.
     pub fn names(&self) -> Option<Vec<String>> {
-        let names: Vec<String> =
-            self.wrt.iter().flat_map(|names| lambada::split_names(names)).collect();
-        (!names.is_empty()).then_some(names)
+        all_names(&self.wrt)
     }
+}
+
+/// The names in lists of names, if there are any.
+fn all_names(lists: &[String]) -> Option<Vec<String>> {
+    let names: Vec<String> = lists.iter().flat_map(|names| lambada::split_names(names)).collect();
+    (!names.is_empty()).then_some(names)
 }
 
 /// The definitions and derivatives of a library, in the order of the command line.
