@@ -431,7 +431,7 @@ pub struct DataArgs {
     pub look: Look,
 }
 
-/// Where the inputs of a plot come from, and what is drawn.
+/// Inputs, derivatives and file of a plot.
 #[derive(Clone, Debug, ArgGroup)]
 pub struct Drawing {
     /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from

@@ -60,7 +60,7 @@ impl Range {
     /// Checks the values of the ends.
     ///
     /// # Errors
-    /// E0669, if the range is empty or not finite.
+    /// E0669 and E0673, if the range is empty or not finite.
     pub fn between(&self, low: f64, high: f64) -> Result<(f64, f64), Problem> {
         for (end, value) in self.ends.iter().zip([low, high]) {
             if !value.is_finite() {
@@ -135,8 +135,7 @@ pub struct Sweep {
 struct Evaluated {
     executable: Rc<Executable>,
     args: Vec<Data>,
-    /// What the result is differentiated with respect to, if it is a tangent; the differentiated
-    /// parameters, if it is a gradient.
+    /// The parameters of a gradient; the number that a tangent is of: `w[2]`.
     wrt: Vec<String>,
 }
 
@@ -322,7 +321,7 @@ impl Evaluated {
         }
     }
 
-    /// The derivatives in a result, each with what it is by. A tangent is one, a gradient has one
+    /// The derivatives in a result, each with its parameter. A tangent is one, a gradient has one
     /// for each parameter.
     fn slopes(&self, result: Data) -> Vec<(String, Data)> {
         let Data::Tuple(mut pair) = result else { return Vec::new() };

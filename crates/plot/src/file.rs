@@ -21,9 +21,9 @@ const HEAD: f64 = 36.0;
 const FOOT: f64 = 56.0;
 const SIDE: f64 = 24.0;
 
-/// Distance between ticks.
-const ACROSS: f64 = 90.0;
-const UP: f64 = 52.0;
+/// Least distances between ticks.
+const ACROSS: f64 = 80.0;
+const UP: f64 = 44.0;
 
 /// Size of the font, and the width of its widest letters.
 const FONT: f64 = 13.0;

@@ -10,9 +10,9 @@ use crate::{Panel, Picture};
 const ALONE: usize = 16;
 const STACKED: usize = 10;
 
-/// Lines and columns for each tick.
-const LINES: usize = 3;
-const COLUMNS: usize = 12;
+/// Least lines and columns for each tick.
+const LINES: usize = 2;
+const COLUMNS: usize = 10;
 
 /// Least width of a panel.
 const NARROWEST: usize = 16;
@@ -235,7 +235,9 @@ mod tests {
         let drawn = text(&picture(panels, (-1.0, 1.0)), 40, false);
         assert!(drawn.lines().all(|line| line.chars().count() <= 40), "{drawn}");
         assert_eq!(drawn.lines().next(), Some("     f"));
-        assert!(drawn.contains("1.0 ┤") && drawn.contains("0.2 ┤") && drawn.contains("-1.0"));
+        for label in ["1.0 ┤", "0.4 ┤", "0.0 ┤"] {
+            assert!(drawn.contains(label), "{label}:\n{drawn}");
+        }
     }
 
     #[test]

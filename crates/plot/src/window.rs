@@ -1,6 +1,6 @@
 //! The ordinates that a picture shows. They include all values unless some are *unbounded*: those
-//! keep growing as the function is evaluated closer to a point. Then the picture shows what lies
-//! off the way to such a pole, and at least the values between Tukey's fences.
+//! keep growing as the function is evaluated closer to a point. Then the picture shows the
+//! values off the way to such a pole, and at least those between Tukey's fences.
 
 use crate::sample::{Evaluations, Sample};
 

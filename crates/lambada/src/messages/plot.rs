@@ -67,7 +67,7 @@ pub fn empty_range(word: &str, low: f64, high: f64) -> Problem {
 /// A range with an end that is not a finite number.
 pub fn no_end(word: &str, end: &str) -> Problem {
     let problem = Problem::general(
-        "E0669",
+        "E0673",
         match end {
             "" => format!("`{word}` lacks an end of its range"),
             _ => format!("`{end}`, an end of the range `{word}`, is no finite number"),
@@ -78,7 +78,7 @@ pub fn no_end(word: &str, end: &str) -> Problem {
 
 /// An integer range with an end that is no integer.
 pub fn no_integer(name: &str, word: &str, end: impl Display) -> Problem {
-    Problem::general("E0669", format!("`{word}` ends at {end}, but `{name}` is an `int`"))
+    Problem::general("E0674", format!("`{word}` ends at {end}, but `{name}` is an `int`"))
         .hint("the ends of its range are integers")
 }
 
@@ -97,6 +97,7 @@ pub fn nothing_visible(definition: &str) -> Problem {
         "E0671",
         format!("`{definition}` has no finite value here, so there is nothing to draw"),
     )
+    .hint("values that are NaN or infinite are gaps; try another range, or `run` at a point of it")
 }
 
 /// A derivative of a result without reals.
@@ -111,7 +112,7 @@ pub fn no_slope(definition: &str) -> Problem {
 /// A reverse derivative of a result that is no real.
 pub fn no_reverse(definition: &str) -> Problem {
     Problem::general(
-        "E0672",
+        "E0675",
         format!(
             "reverse mode draws the gradient of a real, and the result of `{definition}` is none"
         ),
