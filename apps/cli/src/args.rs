@@ -1,14 +1,13 @@
 //! The command line as data.
 
+mod offered;
+
 use std::path::PathBuf;
 
-use clap::error::Error;
-use clap::{
-    Arg, ArgAction, ArgMatches, Args as ArgGroup, Command as Interface, FromArgMatches, Parser,
-    Subcommand, ValueEnum,
-};
-use lambada::{Operator, Precision};
-use lambada_build::Entry;
+use clap::{Args as ArgGroup, Parser, Subcommand, ValueEnum};
+use lambada::Precision;
+
+pub use offered::Offered;
 
 const EXAMPLES: &str = "Examples:
   lambada check model.lam
@@ -314,6 +313,22 @@ pub enum Command {
         #[arg(long, value_enum, default_value_t = Engine::Native)]
         engine: Engine,
     },
+    /// Draw the values of a definition over a range of a parameter, or an array over its index
+    #[command(
+        override_usage = "lambada plot [OPTIONS] FILE ENTRY [[NAME=]FROM..TO] [[NAME=]VALUE]..."
+    )]
+    Plot {
+        /// The program
+        file: PathBuf,
+        /// The definition
+        entry: String,
+        /// The range of one parameter (x=0..10), and values of the others in JSON, by name (x=1.5
+        /// 'ys=[1, 2, 3]') or in their order
+        #[arg(value_name = "[NAME=]VALUE")]
+        words: Vec<String>,
+        #[command(flatten)]
+        drawing: Drawing,
+    },
     /// Compile definitions and their derivatives to a C library, with header, static and shared
     /// library, and pkg-config file
     #[command(
@@ -415,6 +430,38 @@ pub struct DataArgs {
     pub look: Look,
 }
 
+/// Inputs, derivatives and file of a plot.
+#[derive(Clone, Debug, ArgGroup)]
+pub struct Drawing {
+    /// Values by parameter name, from a .json, .npz, .npy, .csv or .parquet file, or JSON from
+    /// standard input (-); NAME=FILE is the value of one parameter. May be repeated
+    #[arg(long = "data", value_name = "[NAME=]FILE")]
+    pub files: Vec<PathBuf>,
+    /// Draw the derivative, too
+    #[arg(long)]
+    pub grad: bool,
+    /// The parameters to differentiate with respect to, separated by commas; that of the range
+    /// unless given. May be repeated
+    #[arg(long, value_name = "NAMES", value_parser = names, requires = "grad")]
+    wrt: Vec<String>,
+    /// Derivatives by tangents along with values, or by cotangents back through them
+    #[arg(long, value_enum, default_value_t = Mode::Forward, requires = "grad")]
+    pub mode: Mode,
+    /// Write the picture to an .svg file instead of standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// How to run the program
+    #[arg(long, value_enum, default_value_t = Engine::Native)]
+    pub engine: Engine,
+}
+
+impl Drawing {
+    /// The parameters to differentiate with respect to.
+    pub fn wrt(&self) -> Option<Vec<String>> {
+        all_names(&self.wrt)
+    }
+}
+
 impl DataArgs {
     /// Data from files; other options have their defaults.
     pub fn of(files: Vec<PathBuf>) -> DataArgs {
@@ -466,115 +513,14 @@ pub struct Wrt {
 impl Wrt {
     /// The names.
     pub fn names(&self) -> Option<Vec<String>> {
-        let names: Vec<String> =
-            self.wrt.iter().flat_map(|names| lambada::split_names(names)).collect();
-        (!names.is_empty()).then_some(names)
+        all_names(&self.wrt)
     }
 }
 
-/// The definitions and derivatives of a library, in the order of the command line.
-#[derive(Clone, Debug)]
-pub struct Offered {
-    /// The definitions.
-    pub entries: Vec<Entry>,
-}
-
-/// The options for derivatives.
-const DERIVATIVES: [(&str, Operator, &str); 3] = [
-    ("grad", Operator::Grad, "Offer value and gradient, by these parameters"),
-    (
-        "jvp",
-        Operator::Jvp,
-        "Offer value and tangent (forward mode), for tangents of these parameters",
-    ),
-    ("vjp", Operator::Vjp, "Offer value and cotangents (reverse mode) of these parameters"),
-];
-
-impl ArgGroup for Offered {
-    fn augment_args(interface: Interface) -> Interface {
-        let entries = Arg::new("entries")
-            .value_name("ENTRY")
-            .num_args(1..)
-            .required(true)
-            .action(ArgAction::Append)
-            .help("The definitions");
-        let derivative = |(name, _, help): (&'static str, Operator, &'static str)| {
-            Arg::new(name)
-                .long(name)
-                .value_name("NAMES")
-                .value_parser(names)
-                .action(ArgAction::Append)
-                .help(help)
-        };
-        interface.arg(entries).args(DERIVATIVES.map(derivative))
-    }
-
-    fn augment_args_for_update(interface: Interface) -> Interface {
-        Offered::augment_args(interface)
-    }
-}
-
-/// An item of the command line.
-enum Word {
-    Entry(String),
-    Derivative(Operator, String),
-}
-
-impl FromArgMatches for Offered {
-    fn from_arg_matches(matches: &ArgMatches) -> Result<Offered, Error> {
-        let of = |name: &str| -> Vec<(usize, String)> {
-            let places = matches.indices_of(name).into_iter().flatten();
-            places.zip(matches.get_many(name).into_iter().flatten().cloned()).collect()
-        };
-        let mut words: Vec<(usize, Word)> =
-            of("entries").into_iter().map(|(k, name)| (k, Word::Entry(name))).collect();
-        for (name, operator, _) in DERIVATIVES {
-            let options = of(name).into_iter();
-            words.extend(options.map(|(k, names)| (k, Word::Derivative(operator, names))));
-        }
-        words.sort_by_key(|(k, _)| *k);
-        Ok(Offered { entries: grouped(words.into_iter().map(|(_, word)| word)) })
-    }
-
-    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), Error> {
-        *self = Offered::from_arg_matches(matches)?;
-        Ok(())
-    }
-}
-
-/// Groups derivatives with the run of definitions before them; derivatives before all definitions
-/// belong to the first run.
-fn grouped(words: impl Iterator<Item = Word>) -> Vec<Entry> {
-    let mut entries: Vec<Entry> = Vec::new();
-    let (mut first, mut open, mut early) = (0, false, Vec::new());
-    for word in words {
-        match word {
-            Word::Entry(name) => {
-                if !open {
-                    (first, open) = (entries.len(), true);
-                }
-                let mut entry = Entry::new(name);
-                if first == 0 {
-                    let all: &[(Operator, String)] = &early;
-                    all.iter().for_each(|(operator, names)| entry.derive(*operator, wrt(names)));
-                }
-                entries.push(entry);
-            }
-            Word::Derivative(operator, names) if entries.is_empty() => {
-                early.push((operator, names))
-            }
-            Word::Derivative(operator, names) => {
-                open = false;
-                entries[first..].iter_mut().for_each(|entry| entry.derive(operator, wrt(&names)));
-            }
-        }
-    }
-    entries
-}
-
-/// The parameters of these names; `None` for `all`, which selects all that hold reals.
-fn wrt(names: &str) -> Option<Vec<String>> {
-    (names != "all").then(|| lambada::split_names(names))
+/// The names in lists of names, if there are any.
+fn all_names(lists: &[String]) -> Option<Vec<String>> {
+    let names: Vec<String> = lists.iter().flat_map(|names| lambada::split_names(names)).collect();
+    (!names.is_empty()).then_some(names)
 }
 
 /// A mode of differentiation.

@@ -16,6 +16,7 @@ pub fn run(args: Args) -> Result<(), Report> {
     let mut shell = Shell {
         session: Session::new(),
         color: report::colored(args.color),
+        paints: report::paints(args.color),
         effort: None,
         input: None,
     };
@@ -99,6 +100,7 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Verify { file, words, files, wrt, engine } => {
             shell.verify(&file, words, &DataArgs { engine, ..DataArgs::of(files) }, &wrt)
         }
+        Command::Plot { file, entry, words, drawing } => shell.plot(&file, &entry, words, &drawing),
         Command::Build { file, offered, output, name, portable } => {
             shell.build(&file, offered.entries, &output, name, portable)
         }

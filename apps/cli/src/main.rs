@@ -8,6 +8,7 @@ mod interrupt;
 mod messages;
 mod new;
 mod pages;
+mod plot;
 mod progress;
 mod repl;
 mod report;

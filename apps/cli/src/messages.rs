@@ -119,6 +119,13 @@ pub fn needs_an_argument(command: &str, argument: &str) -> String {
     format!("error: `{command}` needs an argument: {command} {argument}\n")
 }
 
+/// A function to draw without a range.
+pub fn needs_a_range(function: &str) -> String {
+    format!(
+        "error: `{function}` is a function, which is drawn over a range: :plot {function} 0..10\n"
+    )
+}
+
 /// Times of the steps of an evaluation.
 pub fn times(checked: Duration, compiled: Duration, ran: Duration) -> String {
     format!("checked in {checked:.1?}, compiled in {compiled:.1?}, ran in {ran:.1?}\n")

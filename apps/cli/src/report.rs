@@ -20,6 +20,15 @@ pub fn colored(choice: Color) -> bool {
     }
 }
 
+/// Whether to color pictures.
+pub fn paints(choice: Color) -> bool {
+    match choice {
+        Color::Always => true,
+        Color::Never => false,
+        Color::Auto => std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none(),
+    }
+}
+
 /// Writes a result to standard output. Exits successfully if the reader has closed the pipe
 /// (`lambada … | head -1`).
 pub fn result(text: &str) -> Result<(), String> {
@@ -111,11 +120,22 @@ pub fn style(look: Look, reals: Precision) -> Style {
     }
 }
 
+/// Line length of pictures in files.
+const PICTURE: usize = 80;
+
 /// The line length for standard output.
 fn width() -> usize {
-    let terminal = terminal_size::terminal_size_of(std::io::stdout());
-    let columns = terminal.map_or(WIDTH, |(terminal_size::Width(columns), _)| columns.into());
-    columns.clamp(NARROWEST, WIDTH)
+    terminal_width().unwrap_or(WIDTH).clamp(NARROWEST, WIDTH)
+}
+
+/// The line length of pictures.
+pub fn picture_width() -> usize {
+    terminal_width().unwrap_or(PICTURE).max(NARROWEST)
+}
+
+fn terminal_width() -> Option<usize> {
+    let (terminal_size::Width(columns), _) = terminal_size::terminal_size_of(std::io::stdout())?;
+    Some(columns.into())
 }
 
 /// `name = value`; long values start on a new line.

@@ -19,6 +19,8 @@ use crate::{progress, report};
 pub(crate) struct Shell {
     pub(crate) session: Session,
     pub(crate) color: bool,
+    /// Whether pictures have colors.
+    pub(crate) paints: bool,
     /// `--effort`, if given.
     pub(crate) effort: Option<args::Effort>,
     /// The purpose for which standard input was read.
@@ -30,7 +32,7 @@ impl Shell {
         report::problems(&self.session, &problems.into(), self.color)
     }
 
-    fn load(&mut self, file: &Path) -> Result<Unit, Report> {
+    pub(crate) fn load(&mut self, file: &Path) -> Result<Unit, Report> {
         self.reads(file, "the program");
         let unit = self.session.load(file).map_err(|p| self.told(p))?;
         report::tell(&self.told(unit.warnings.clone()));

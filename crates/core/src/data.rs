@@ -193,7 +193,23 @@ mod tests {
         let records = Data::Array(vec![record(0.5, 10), record(12.25, 7)]);
         let style = |width| Style { width: Some(width), ..Style::default() };
         assert_eq!(records.show(style(100)), "[{mean = 0.5, n = 10}, {mean = 12.25, n = 7}]");
-        assert_eq!(records.show(style(30)), " mean   n\n  0.5  10\n12.25   7");
+        assert_eq!(records.show(style(30)), " mean   n\n 0.5   10\n12.25   7");
+        let state = |x: f64| Data::Record(vec![("x".into(), x.into())]);
+        let pair = |n: i64, x: f64| Data::Tuple(vec![n.into(), state(x)]);
+        let pairs = Data::Array(vec![pair(1, 2e-9), pair(10, -3.25)]);
+        assert_eq!(pairs.show(style(20)), ".0   .1.x\n 1   2e-9\n10  -3.25");
+        // Constructors beside each other, some with arguments, are no table.
+        let mixed = Data::Array(vec![con("None", vec![]), con("Some", vec![1.0.into()])]);
+        assert_eq!(mixed.show(style(10)), "[None,\n Some 1.0]");
+    }
+
+    #[test]
+    fn numbers_are_aligned_by_their_points() {
+        let matrix = Data::matrix(&[&[1.0, 2.5, 3.0], &[-100.25, 3e-9, f64::INFINITY]]);
+        assert_eq!(matrix.to_string(), "[[   1.0,  2.5,    3.0],\n [-100.25, 3e-9, inf]]");
+        let wide = Data::from(vec![0.5, 10.25, 1e-9, -3.0]);
+        let style = Style { width: Some(20), ..Style::default() };
+        assert_eq!(wide.show(style), "[ 0.5,  10.25,\n  1e-9, -3.0]");
     }
 
     #[test]

@@ -21,6 +21,7 @@ mod memory;
 // Without the features for files, messages about files are never constructed.
 #[cfg_attr(not(all(feature = "arrow", feature = "csv", feature = "npz")), allow(dead_code))]
 mod messages;
+mod numbers;
 pub mod operators;
 mod options;
 mod orders;
@@ -36,6 +37,7 @@ mod source;
 mod sparse;
 mod staged;
 mod survey;
+mod sweep;
 mod types;
 mod upgrade;
 pub mod vectors;
@@ -52,8 +54,9 @@ pub use call::Call;
 #[cfg(feature = "arrow")]
 pub use data::panics_are_told;
 pub use data::{
-    Inputs, Raw, STANDARD_INPUT, check_output, is_definition, is_identifier, json_text,
-    replace_file, spaced_assignment, split_names, to_json, write_file, write_sparse,
+    Inputs, Raw, STANDARD_INPUT, check_output, check_picture, is_definition, is_identifier,
+    json_text, replace_file, spaced_assignment, split_names, to_json, write_file, write_sparse,
+    write_text,
 };
 pub use effort::soon;
 pub use evaluate::{Expression, Place, RESULT, is_incomplete, items};
@@ -70,6 +73,7 @@ pub use lambada_source::{Failure, Problem, Severity, suggest};
 pub use library::{MODULES, PRELUDE, module_text};
 pub use manual::{Chapter, Entry, chapters, manual, page};
 pub use memory::{check_environment, memory_size};
+pub use numbers::lists;
 pub use operators::Operator;
 pub use options::{Engine, Options};
 pub use passes::{Pass, PassTime, pass_times, passes, table, timed_passes};
@@ -79,4 +83,5 @@ pub use show::Stage;
 pub use sparse::Sparse;
 pub use staged::Staged;
 pub use survey::Survey;
+pub use sweep::{Along, Range, Slopes, Sweep, Swept};
 pub use verify::{Check, Row, Verification, Verify};

@@ -264,7 +264,7 @@ fn pack(mut items: Vec<Term>) -> Term {
 }
 
 /// Types of the parameters in the signature, and of the result.
-fn split(def: &Def) -> (Vec<Ty>, Ty) {
+pub(crate) fn split(def: &Def) -> (Vec<Ty>, Ty) {
     let mut at = def.body.ty().clone();
     let mut types = Vec::new();
     for _ in &def.signature.params {

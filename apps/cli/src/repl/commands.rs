@@ -25,6 +25,7 @@ enum Does {
     Type,
     Derive,
     Time,
+    Plot,
     Doc,
     Load,
     Help,
@@ -32,7 +33,7 @@ enum Does {
 }
 
 /// All commands.
-pub const COMMANDS: [Command; 7] = [
+pub const COMMANDS: [Command; 8] = [
     command(":type", "EXPR", "the type of an expression", Does::Type),
     command(
         ":derive",
@@ -41,6 +42,12 @@ pub const COMMANDS: [Command; 7] = [
         Does::Derive,
     ),
     command(":time", "EXPR", "how long an expression takes, as native code", Does::Time),
+    command(
+        ":plot",
+        "EXPR [FROM..TO]",
+        "an array over its index, or a function over a range",
+        Does::Plot,
+    ),
     command(":doc", "[NAME]", "what a name of the library, or one of yours, is for", Does::Doc),
     command(":load", "FILE", "take in the definitions of a file", Does::Load),
     command(":help", "", "this list", Does::Help),
@@ -79,6 +86,7 @@ impl State<'_> {
                 self.derive(function, operator)
             }
             Does::Time => self.time(rest),
+            Does::Plot => self.plot(rest),
             Does::Doc => self.doc(rest),
             Does::Load => self.load(&file(rest)),
             Does::Help => Ok(help()),

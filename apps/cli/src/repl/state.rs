@@ -8,10 +8,10 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::time::Instant;
 
-use lambada::{Executable, Expression, Inputs, Operator, Place, Problem, RESULT, Unit};
+use lambada::{Along, Executable, Expression, Inputs, Operator, Place, Problem, RESULT, Unit};
 
 use super::Next;
-use crate::args::{Engine, Look};
+use crate::args::{DataArgs, Engine, Look};
 use crate::report::Report;
 use crate::shell::{Shell, engine};
 use crate::{messages, report};
@@ -166,6 +166,33 @@ impl State<'_> {
         let ran = start.elapsed();
         let value = value.show(self.shell.style(self.look));
         Ok(format!("{value}\n{}", messages::times(checked, compiled, ran)))
+    }
+
+    /// `:plot`
+    pub(super) fn plot(&mut self, text: &str) -> Result<String, Report> {
+        let last = text.rsplit_once(char::is_whitespace).filter(|(_, last)| last.contains(".."));
+        let (own, mut words) = match last {
+            Some((own, range)) => (own.trim_end(), vec![range.to_string()]),
+            None => (text, Vec::new()),
+        };
+        let range = self.shell.range(&mut words)?;
+        let (definitions, folder) = (joined(&self.items), self.folder.clone());
+        let expression = Expression { text: own, definitions: &definitions, inputs: None, folder };
+        let unit = match range {
+            Some(_) => self.shell.session.load_function(NAME, &expression),
+            None => self.shell.session.load_expression(NAME, &expression),
+        };
+        let unit = unit.map_err(|problems| self.shell.told(problems))?;
+        if range.is_none() && scheme(&unit).contains("->") {
+            return Err(messages::needs_a_range(own));
+        }
+        let inputs = self.shell.inputs(&DataArgs::of(Vec::new()), &words)?;
+        let at = range.as_ref().map(|(range, ends)| (range, *ends));
+        let what =
+            Along { definition: RESULT, name: own, range: at, inputs: &inputs, slopes: None };
+        let sweep = self.shell.swept(&unit, &what, self.engine)?;
+        let picture = self.shell.picture(&sweep, range.map(|(_, ends)| ends))?;
+        Ok(self.shell.drawn(&picture))
     }
 
     /// `:doc`

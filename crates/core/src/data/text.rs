@@ -1,4 +1,5 @@
-//! Data as readable Lambada text. Matrices have one line per row, aligned below the first.
+//! Data as readable Lambada text. Matrices have one line per row, and arrays of records are tables
+//! if they exceed a line; numbers in columns are aligned by their decimal points.
 
 use lambada_prim::{Precision, Scalar, Tensor};
 use lambada_source::stack;
@@ -221,22 +222,57 @@ fn tensor_text(tensor: &Tensor, column: usize, style: Style) -> String {
     rows(&tensor.dims, &elements, &widths, column, style)
 }
 
-/// Widths of a matrix's columns, for alignment; empty for a vector.
-fn column_widths(dims: &[usize], elements: &[String]) -> Vec<usize> {
-    let columns = *dims.last().unwrap_or(&1);
-    let mut widths = vec![0; columns];
-    if dims.len() >= 2 {
-        for (k, element) in elements.iter().enumerate() {
-            widths[k % columns] = widths[k % columns].max(element.len());
-        }
+/// Width of a column: characters before the decimal points, and from them on.
+#[derive(Clone, Copy, Default)]
+struct Width {
+    before: usize,
+    after: usize,
+}
+
+impl Width {
+    fn of(text: &str) -> Width {
+        let is_number = text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
+        let before = match text.find(['.', 'e']) {
+            Some(point) if is_number => point,
+            Some(_) | None => text.chars().count(),
+        };
+        Width { before, after: text.chars().count() - before }
     }
-    widths
+
+    fn or(self, other: Width) -> Width {
+        Width { before: self.before.max(other.before), after: self.after.max(other.after) }
+    }
+
+    /// The least width with room for all.
+    fn all<'a>(texts: impl Iterator<Item = &'a String>) -> Width {
+        texts.map(|text| Width::of(text)).fold(Width::default(), Width::or)
+    }
+
+    fn total(self) -> usize {
+        self.before + self.after
+    }
+
+    /// The spaces before and behind a text.
+    fn around(self, text: &str) -> (String, String) {
+        let own = Width::of(text);
+        let spaces = |room: usize, used: usize| " ".repeat(room.saturating_sub(used));
+        (spaces(self.before, own.before), spaces(self.after, own.after))
+    }
+}
+
+/// Widths of a matrix's columns; empty for a vector.
+fn column_widths(dims: &[usize], elements: &[String]) -> Vec<Width> {
+    let columns = *dims.last().unwrap_or(&1);
+    if dims.len() < 2 {
+        return Vec::new();
+    }
+    (0..columns).map(|k| Width::all(elements.iter().skip(k).step_by(columns))).collect()
 }
 
 fn rows(
     dims: &[usize],
     elements: &[String],
-    widths: &[usize],
+    widths: &[Width],
     column: usize,
     style: Style,
 ) -> String {
@@ -259,25 +295,30 @@ fn rows(
 }
 
 /// A row of elements. If it exceeds the line, it is broken into lines with aligned columns.
-fn row(elements: &[String], count: usize, widths: &[usize], column: usize, style: Style) -> String {
-    let padded = |(element, width): (&String, &usize)| format!("{element:>width$}");
-    let mut parts: Vec<String> = elements.iter().zip(widths).map(padded).collect();
-    let length = parts.iter().map(|part| part.len() + 2).sum::<usize>();
-    let widest = parts.iter().map(String::len).max().unwrap_or(0);
+fn row(elements: &[String], count: usize, widths: &[Width], column: usize, style: Style) -> String {
+    let own = |k: usize| widths.get(k).map_or(elements[k].len(), |width| width.total());
+    let length = (0..elements.len()).map(|k| own(k) + 2).sum::<usize>();
     let fits = style.width.is_none_or(|width| column + length <= width);
-    let a_line = match style.width {
-        Some(width) if !fits => (width.saturating_sub(column + 1) / (widest + 2)).max(1),
-        Some(_) | None => usize::MAX,
+    let widest = match widths {
+        [] => Width::all(elements.iter()),
+        widths => widths.iter().copied().fold(Width::default(), Width::or),
     };
-    if !fits {
-        parts = parts.iter().map(|part| format!("{part:>widest$}")).collect();
-    }
+    let a_line = match style.width {
+        Some(width) if !fits => (width.saturating_sub(column + 1) / (widest.total() + 2))
+            .clamp(1, elements.len().max(1)),
+        Some(_) | None => elements.len().max(1),
+    };
+    let width = |k: usize| if fits { widths.get(k).copied() } else { Some(widest) };
+    let line = |(k, line): (usize, &[String])| {
+        let width = |at: usize| width(k * a_line + at);
+        joined(line, width)
+    };
+    let mut lines: Vec<String> = elements.chunks(a_line).enumerate().map(line).collect();
     let left = count - elements.len();
-    let mut lines: Vec<String> = parts.chunks(a_line).map(|line| line.join(", ")).collect();
     if left > 0 {
         lines.push(more(left));
     }
-    let separator = if lines.len() > 1 && !fits || left > 0 && a_line < usize::MAX {
+    let separator = if !fits && lines.len() > 1 {
         format!(",\n{}", " ".repeat(column + 1))
     } else {
         ", ".to_string()
@@ -285,43 +326,85 @@ fn row(elements: &[String], count: usize, widths: &[usize], column: usize, style
     format!("[{}]", lines.join(&separator))
 }
 
-/// An array of records of scalars that exceeds a line, as a table: a header with the field names,
-/// then one line per record.
+/// Elements with commas. The space behind a number follows its comma.
+fn joined(elements: &[String], width: impl Fn(usize) -> Option<Width>) -> String {
+    let mut out = String::new();
+    for (k, element) in elements.iter().enumerate() {
+        let (before, behind) = width(k).map(|width| width.around(element)).unwrap_or_default();
+        out.push_str(&before);
+        out.push_str(element);
+        if k + 1 < elements.len() {
+            out.push_str(", ");
+            out.push_str(&behind);
+        }
+    }
+    out
+}
+
+/// An array of records or tuples of scalars that exceeds a line, as a table: a header with the
+/// places of the scalars, then one line per element.
 fn table(data: &Data, style: Style) -> Option<String> {
     let Data::Array(records) = data else { return None };
     if flat(data, style, style.width?).is_some() {
         return None;
     }
-    let Data::Record(fields) = records.first()?.seen() else { return None };
-    let mut columns: Vec<Vec<String>> =
-        fields.iter().map(|(name, _)| vec![name.to_string()]).collect();
-    for record in &records[..shown(records.len(), style)] {
-        let Data::Record(fields) = record else { return None };
-        for (column, (_, value)) in columns.iter_mut().zip(fields) {
-            column.push(cell(value, style)?);
+    let first = records.first()?.seen();
+    if !matches!(first, Data::Record(_) | Data::Tuple(_)) {
+        return None;
+    }
+    let mut heads = Vec::new();
+    cells(first, String::new(), style, &mut heads)?;
+    let heads: Vec<String> = heads.into_iter().map(|(head, _)| head).collect();
+    let mut columns: Vec<Vec<String>> = vec![Vec::new(); heads.len()];
+    let shown = shown(records.len(), style);
+    for record in &records[..shown] {
+        let mut own = Vec::new();
+        cells(record, String::new(), style, &mut own)?;
+        columns.iter_mut().zip(own).for_each(|(column, (_, text))| column.push(text));
+    }
+    let mut lines = vec![String::new(); shown + 1];
+    for (head, column) in heads.iter().zip(&columns) {
+        let width = Width::all(column.iter());
+        let total = width.total().max(head.chars().count());
+        let texts = column.iter().map(|text| {
+            let (before, behind) = width.around(text);
+            format!("{before}{text}{behind}")
+        });
+        for (line, text) in lines.iter_mut().zip(std::iter::once(head.clone()).chain(texts)) {
+            let gap = if line.is_empty() { "" } else { "  " };
+            line.push_str(&format!("{gap}{text:>total$}"));
         }
     }
-    let width = |column: &Vec<String>| column.iter().map(|cell| cell.chars().count()).max();
-    let widths: Vec<usize> = columns.iter().map(|column| width(column).unwrap_or(0)).collect();
-    let count = columns.first()?.len();
-    let line = |k: usize| {
-        let cells = columns.iter().zip(&widths);
-        let cells = cells.map(|(column, width)| format!("{:>width$}", column[k]));
-        cells.collect::<Vec<_>>().join("  ")
-    };
-    let mut lines: Vec<String> = (0..count).map(line).collect();
-    if count - 1 < records.len() {
-        lines.push(more(records.len() - (count - 1)));
+    let mut lines: Vec<String> = lines.iter().map(|line| line.trim_end().to_string()).collect();
+    if shown < records.len() {
+        lines.push(more(records.len() - shown));
     }
     Some(lines.join("\n"))
 }
 
-/// A scalar, or a constructor without arguments.
-fn cell(value: &Data, style: Style) -> Option<String> {
+/// The scalars of an element, and constructors without arguments, each with its place: `mean`,
+/// `state.x`, `.0`. `None` if there are others.
+fn cells(value: &Data, place: String, style: Style, out: &mut Vec<(String, String)>) -> Option<()> {
+    let inner = |name: &str| match &*place {
+        "" => name.to_string(),
+        place => format!("{place}.{name}"),
+    };
     match value.seen() {
-        Data::Tensor(tensor) => Some(shown_scalar(tensor.as_scalar()?, style)),
-        Data::Con { name, args, .. } if args.is_empty() => Some(name.to_string()),
-        Data::Con { .. } | Data::Tuple(_) => None,
-        Data::Record(_) | Data::Array(_) => None,
+        Data::Record(fields) => {
+            fields.iter().try_for_each(|(name, value)| cells(value, inner(name), style, out))
+        }
+        Data::Tuple(items) if !items.is_empty() => items
+            .iter()
+            .enumerate()
+            .try_for_each(|(k, value)| cells(value, format!("{place}.{k}"), style, out)),
+        Data::Tensor(tensor) => {
+            out.push((place, shown_scalar(tensor.as_scalar()?, style)));
+            Some(())
+        }
+        Data::Con { name, args, .. } if args.is_empty() => {
+            out.push((place, name.to_string()));
+            Some(())
+        }
+        Data::Con { .. } | Data::Tuple(_) | Data::Array(_) => None,
     }
 }

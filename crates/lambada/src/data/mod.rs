@@ -42,4 +42,7 @@ pub(crate) use shapes::{array_shape, shape_of, shapes};
 pub use sizes::unsized_ty;
 pub(crate) use stream::{Json, Typed};
 pub(crate) use table::Column;
-pub use write::{check_output, json_text, replace_file, to_json, write_file, write_sparse};
+pub use write::{
+    check_output, check_picture, json_text, replace_file, to_json, write_file, write_sparse,
+    write_text,
+};

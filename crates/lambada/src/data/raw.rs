@@ -73,6 +73,16 @@ impl Inputs {
         Inputs { input: Some(what.into()), ..self }
     }
 
+    /// Calls the value of an argument by another argument in messages: the number that stands for a
+    /// range by the range.
+    #[must_use]
+    pub fn with_argument_as(mut self, argument: &str, shown: &str) -> Inputs {
+        let origin = |argument: &str| format!("the argument `{}`", shortened(argument));
+        let stands = |entry: &&mut InputEntry| entry.origin == origin(argument);
+        self.entries.iter_mut().filter(stands).for_each(|entry| entry.origin = origin(shown));
+        self
+    }
+
     /// The text of a file, or of standard input.
     fn text(&mut self, path: &Path) -> Result<String, Problem> {
         if path == Path::new(STANDARD_INPUT)

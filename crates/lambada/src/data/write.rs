@@ -42,6 +42,25 @@ pub fn write_file(path: &Path, data: &Data, precision: Precision) -> Result<(), 
     replace_file(path, &bytes).map_err(|e| messages::io(path, "write", e))
 }
 
+/// Checks that a picture can be written to a file of this name.
+///
+/// # Errors
+/// E0604, if the name does not end in `.svg`.
+pub fn check_picture(path: &Path) -> Result<(), Problem> {
+    match path.extension() {
+        Some(extension) if extension.eq_ignore_ascii_case("svg") => Ok(()),
+        Some(_) | None => Err(messages::unknown_format(path, &[".svg".to_string()], &[])),
+    }
+}
+
+/// Writes a text, atomically.
+///
+/// # Errors
+/// E0601, with the error of the system.
+pub fn write_text(path: &Path, text: &str) -> Result<(), Problem> {
+    replace_file(path, text.as_bytes()).map_err(|e| messages::io(path, "write", e))
+}
+
 /// The contents of a file with this result.
 fn bytes(path: &Path, data: &Data, precision: Precision) -> Result<Vec<u8>, Problem> {
     let bytes = match &Format::of_result(path)?.write {

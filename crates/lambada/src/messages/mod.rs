@@ -6,6 +6,7 @@ pub mod derivatives;
 pub mod gradbench;
 #[cfg(feature = "paper")]
 pub mod paper;
+pub mod plot;
 pub mod program;
 pub mod running;
 pub mod verify;

@@ -1,0 +1,62 @@
+//! Curves as pictures, for terminals and files. Knows no language: a function is a closure.
+//!
+//! - `sample`: where a function is evaluated, and where its curve is interrupted;
+//! - `window`: which values a picture shows, although some are unbounded;
+//! - `axis`: ticks and their labels;
+//! - `panel`: curves in the coordinates of the picture, and places for their names;
+//! - `text`, `file`: the picture in braille characters, and as SVG.
+//!
+//! Pictures are laid out here and not by a plotting library, because both forms share their ticks,
+//! gaps and labels. Of the libraries, `plotters` rounds SVG coordinates to whole pixels, which
+//! makes staircases of curves, fixes colors, so that nothing is legible on dark pages, and joins
+//! the sides of a pole; `textplots` labels only the corners; `charming` needs a browser. `svg`,
+//! which has no dependencies, writes the elements.
+
+mod axis;
+mod file;
+mod panel;
+mod sample;
+mod text;
+mod window;
+
+pub use file::svg;
+pub use sample::{Numbers, listed, sampled, steps};
+pub use text::text;
+
+/// A curve: pieces of joined points.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Curve {
+    /// The name.
+    pub name: String,
+    /// The pieces, each in the order of its abscissas; between them the curve is interrupted.
+    pub pieces: Vec<Vec<(f64, f64)>>,
+}
+
+/// Curves with a common ordinate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Panel {
+    /// The curves.
+    pub curves: Vec<Curve>,
+    /// The ordinates at the bottom and the top. Points beyond them are not shown.
+    pub window: (f64, f64),
+}
+
+/// Panels above each other, with a common abscissa.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Picture {
+    /// Name of the abscissa.
+    pub across: String,
+    /// The abscissas at the left and the right.
+    pub range: (f64, f64),
+    /// Whether the abscissas are integers, so that the points themselves are shown.
+    pub whole: bool,
+    /// The panels.
+    pub panels: Vec<Panel>,
+}
+
+impl Picture {
+    /// Whether no point is visible.
+    pub fn is_empty(&self) -> bool {
+        self.panels.iter().all(|panel| panel.curves.iter().all(|curve| curve.pieces.is_empty()))
+    }
+}
