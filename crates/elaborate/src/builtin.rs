@@ -23,6 +23,10 @@ pub(crate) enum Builtin {
     Jvp,
     Vjp,
     Jacobian,
+    /// `ravel`: the components of a vector as an array.
+    Ravel,
+    /// `unravel`: a vector like another one, with the components of an array.
+    Unravel,
     /// `inspect`: the identity, which prints.
     Inspect,
     /// For the library: which results can depend on marked elements.
@@ -95,6 +99,8 @@ impl Builtin {
             "jvp" => Some(Builtin::Jvp),
             "vjp" => Some(Builtin::Vjp),
             "jacobian" => Some(Builtin::Jacobian),
+            "ravel" => Some(Builtin::Ravel),
+            "unravel" => Some(Builtin::Unravel),
             "inspect" => Some(Builtin::Inspect),
             "prelude_pseudo" if in_library => Some(Builtin::Pseudo),
             "prelude_reach" if in_library => Some(Builtin::Reach),
@@ -113,7 +119,7 @@ impl Builtin {
     pub fn names() -> impl Iterator<Item = &'static str> {
         let named = [
             "pi", "inf", "nan", "length", "len", "sum", "product", "maximum", "minimum", "jvp",
-            "vjp", "jacobian", "inspect",
+            "vjp", "jacobian", "ravel", "unravel", "inspect",
         ];
         named.into_iter().chain(Prim::ALL.iter().filter_map(|prim| call_name(*prim)))
     }
@@ -125,13 +131,14 @@ impl Builtin {
             Builtin::Function(_, FunctionShape::Unary(_) | FunctionShape::Scalar(..)) => 1,
             Builtin::Function(_, FunctionShape::Binary(_) | FunctionShape::Indexed(..)) => 2,
             Builtin::Inspect
+            | Builtin::Ravel
             | Builtin::Length
             | Builtin::Sum
             | Builtin::Product
             | Builtin::Maximum
             | Builtin::Minimum
             | Builtin::Extremum(_) => 1,
-            Builtin::Vjp | Builtin::Jacobian | Builtin::Band => 2,
+            Builtin::Vjp | Builtin::Jacobian | Builtin::Band | Builtin::Unravel => 2,
             Builtin::Check(words) => 2 + numbers(words),
             Builtin::Jvp | Builtin::Reach => 3,
         }

@@ -34,7 +34,7 @@ pub struct Chapter {
 }
 
 /// Built-in names that are no scalar functions, with types and descriptions.
-const BUILTINS: [(&str, &str, &str); 13] = [
+const BUILTINS: [(&str, &str, &str); 15] = [
     ("pi", "real", "The ratio of a circle's circumference to its diameter."),
     ("inf", "real", "Infinity."),
     ("nan", "real", "Not a number."),
@@ -70,6 +70,16 @@ const BUILTINS: [(&str, &str, &str); 13] = [
         "jacobian",
         "([n]real -> [m]real) -> [n]real -> [m][n]real",
         "The matrix of partial derivatives, by the cheaper mode: `jacobian (\\x -> [x[0] * x[1]]) [2.0, 3.0]` is `[[3.0, 2.0]]`.",
+    ),
+    (
+        "ravel",
+        "a -> []real",
+        "The components of a vector (a real, or a tuple, a record or an array of vectors) one after the other: `ravel (1, [2.0, 3.0])` is `[1.0, 2.0, 3.0]`. Of an array of tuples or records the first components of all come first.",
+    ),
+    (
+        "unravel",
+        "a -> []real -> a",
+        "A vector of the shape of the first argument with these components: `unravel (0, [0.0, 0.0]) [1.0, 2.0, 3.0]` is `(1.0, [2.0, 3.0])`. With `ravel`, what works for arrays works for all vectors.",
     ),
     (
         "inspect",

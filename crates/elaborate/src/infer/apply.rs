@@ -14,6 +14,7 @@ use crate::solve::ty::{Node, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 
 use super::sizes::brief;
+use super::uses::Use;
 use super::{Infer, LocalMeaning, State};
 
 /// An argument: source syntax or an elaborated expression.
@@ -233,6 +234,9 @@ impl Infer<'_> {
             return (self.wrong(span), Vec::new());
         };
         let instance = self.solver.instantiate(&done.scheme, &name, span);
+        if !instance.args.is_empty() && !self.in_library() {
+            self.uses.push(Use { of: id, span, args: instance.args.clone() });
+        }
         (
             Exp { kind: ExpKind::Global(id, instance.args), ty: instance.ty, span: blame },
             instance.bound,
@@ -603,7 +607,7 @@ impl Infer<'_> {
         let trying = std::mem::replace(&mut self.trying, true);
         let (problems, locals, functions) =
             (self.problems.len(), self.locals.len(), self.functions.len());
-        let quotients = self.quotients.len();
+        let (quotients, uses) = (self.quotients.len(), self.uses.len());
         let found = attempt(self).filter(|_| {
             self.problems.len() == problems && self.solver.failed.len() == solver.failed.len()
         });
@@ -611,6 +615,7 @@ impl Infer<'_> {
         self.locals.truncate(locals);
         self.functions.truncate(functions);
         self.quotients.truncate(quotients);
+        self.uses.truncate(uses);
         self.solver = solver;
         self.enter(scopes);
         self.trying = trying;

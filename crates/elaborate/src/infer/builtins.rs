@@ -66,6 +66,14 @@ impl Infer<'_> {
                 });
                 self.solver.funs(&[f, a], result)
             }
+            Builtin::Ravel => {
+                let (a, components) = self.components("ravel", span);
+                self.solver.fun(a, components)
+            }
+            Builtin::Unravel => {
+                let (a, components) = self.components("unravel", span);
+                self.solver.funs(&[a, components], a)
+            }
             Builtin::Inspect => {
                 let a = solver.fresh();
                 solver.fun(a, a)
@@ -86,6 +94,14 @@ impl Infer<'_> {
             self.solver.add(Constraint::FirstOrder { ty, origin: Origin::new(what, span) });
         }
         (a, b)
+    }
+
+    /// A vector and the array of its components, whose size depends on the value.
+    fn components(&mut self, what: &str, span: Span) -> (Ty, Ty) {
+        let vectors = UnknownKind::vectors(Bases::REAL);
+        let a = self.solver.unknown(vectors, Some(Origin::new(what, span)));
+        let (size, real) = (self.opaque(), self.solver.real());
+        (a, self.solver.array(size, real))
     }
 
     fn reduction_type(&mut self, kind: UnknownKind, what: &str, span: Span) -> Ty {

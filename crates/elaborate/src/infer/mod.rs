@@ -28,6 +28,7 @@ mod results;
 mod rules;
 mod sizes;
 mod types;
+mod uses;
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -48,6 +49,7 @@ pub(crate) use env::{Env, LocalMeaning};
 use env::{OwnCall, Provisional, SizedCall};
 use extrema::Extrema;
 pub(crate) use missing::MissingSize;
+use uses::Use;
 
 /// A top-level definition.
 pub(crate) struct Global<'a> {
@@ -154,6 +156,8 @@ pub(crate) struct Infer<'a> {
     divides_ints: bool,
     /// The operators `/` of a program from before, by the places and types of their operands.
     pub quotients: Vec<[(Span, Ty); 2]>,
+    /// The uses of polymorphic definitions.
+    uses: Vec<Use>,
 }
 
 impl<'a> Infer<'a> {
@@ -189,6 +193,7 @@ impl<'a> Infer<'a> {
             pseudo: false,
             divides_ints: input.divides_ints,
             quotients: Vec::new(),
+            uses: Vec::new(),
         };
         let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), input.prelude)];
         modules.extend(input.imports.iter().map(|(name, module)| (name.clone(), *module)));
@@ -202,6 +207,7 @@ impl<'a> Infer<'a> {
         }
         let definitions: Vec<Span> = infer.globals.iter().map(|def| def.syntax.span).collect();
         infer.extrema.explain(&mut infer.problems, &definitions);
+        infer.take_types_of_uses();
         infer
     }
 

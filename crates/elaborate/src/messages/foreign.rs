@@ -84,8 +84,9 @@ const NAMES: &[(&str, &str)] = &[
     ("layer_norm batch_norm standardize zscore scale", "write `(xs - mean xs) / stddev xs`"),
     ("normalize normalise unit_vector", "write `xs / norm xs`"),
     ("one_hot onehot", "write `for i < n => if i == k then 1.0 else 0.0`"),
+    ("adam Adam", "`optimize.adam rate steps f x0` is there after `import \"std/optimize\"`"),
     (
-        "adam Adam sgd SGD optimizer lbfgs_minimize",
+        "sgd SGD optimizer lbfgs_minimize",
         "optimizers are in `std/optimize`: `import \"std/optimize\"`; a step of descent is `w - 0.1 * grad f w`",
     ),
     ("log1m_exp", "`special.log1mexp x` is there after `import \"std/special\"`"),
@@ -221,7 +222,7 @@ const NAMES: &[(&str, &str)] = &[
     ),
     ("stack column_stack", "`[xs, ys]` is the matrix with these rows"),
     (
-        "ravel unravel vec to_vector to_array_1d as_vector reshape2",
+        "vec to_vector to_array_1d as_vector reshape2",
         "`flatten m` is the vector of all elements of a matrix",
     ),
     ("reshape view to_matrix matrix", "write `for i < n, j < m => xs[i * m + j]`"),

@@ -88,6 +88,34 @@ impl Solver {
         best.map(|(_, instance)| instance)
     }
 
+    /// The instance at these types of the scheme's `vars`, for all sizes.
+    pub fn instance_at(
+        &mut self,
+        scheme: &Scheme,
+        (name, span): (&str, Span),
+        args: &[Ty],
+    ) -> Option<DefaultInstance> {
+        let level = std::mem::replace(&mut self.level, 1);
+        let (mark, failed, undecided) = (self.mark(), self.failed.len(), self.undecided.len());
+        let (instance, atoms) = self.instantiate_with_atoms(scheme, name, span);
+        let mut fits = true;
+        for (ty, arg) in instance.args.iter().zip(args) {
+            let of_any_size =
+                self.copy_with(*arg, &HashMap::new(), &mut |solver, _| solver.fresh_size());
+            fits &= self.equal(*ty, of_any_size).is_ok();
+        }
+        self.settle();
+        fits = fits && self.decide_all(&instance, mark, (failed, None), &[], &mut Vec::new());
+        self.forget_pending(mark);
+        self.failed.truncate(failed);
+        self.undecided.truncate(undecided);
+        self.level = level;
+        fits.then(|| {
+            let ty = self.under_their_names(instance.ty, scheme, &atoms);
+            DefaultInstance { args: instance.args, ty }
+        })
+    }
+
     /// One instance, by the options of `path` and the first options afterwards; `None` if a
     /// constraint fails or the rank reaches the bound.
     fn attempt(

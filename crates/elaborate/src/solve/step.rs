@@ -378,9 +378,7 @@ impl Solver {
 
     fn field(&mut self, record: Ty, name: &str, ty: Ty) -> Result {
         match self.get(record).clone() {
-            Node::Unknown(unknown)
-                if unknown.kind == UnknownKind::Any && unknown.rigid.is_none() =>
-            {
+            Node::Unknown(unknown) if self.may_have_parts(record) && unknown.rigid.is_none() => {
                 Ok(Step::Wait(vec![record]))
             }
             Node::Error => {
@@ -403,9 +401,7 @@ impl Solver {
 
     fn component(&mut self, tuple: Ty, index: usize, ty: Ty) -> Result {
         match self.get(tuple).clone() {
-            Node::Unknown(unknown)
-                if unknown.kind == UnknownKind::Any && unknown.rigid.is_none() =>
-            {
+            Node::Unknown(unknown) if self.may_have_parts(tuple) && unknown.rigid.is_none() => {
                 Ok(Step::Wait(vec![tuple]))
             }
             Node::Error => {

@@ -67,6 +67,11 @@ impl Specialize<'_> {
                 let (f, x) = (next(), next());
                 return self.jacobian(f, x, span);
             }
+            Builtin::Ravel => return self.ravel(next(), span),
+            Builtin::Unravel => {
+                let (like, components) = (next(), next());
+                return self.unravel(like, components, span);
+            }
             Builtin::Inspect => return self.inspect("".into(), next(), span),
             Builtin::Check(words) => {
                 let cond = next();

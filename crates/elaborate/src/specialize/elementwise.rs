@@ -243,7 +243,7 @@ impl<'e> Specialize<'e> {
 }
 
 /// Whether the type, or that of the elements, is a tuple or a record.
-fn has_parts(ty: &Ty) -> bool {
+pub(super) fn has_parts(ty: &Ty) -> bool {
     match ty {
         Ty::Tuple(_) | Ty::Record(_) => true,
         Ty::Array(elem) => has_parts(elem),

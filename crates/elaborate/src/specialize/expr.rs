@@ -120,6 +120,9 @@ impl Specialize<'_> {
             ExpKind::Convert(inner) => {
                 let ty = self.mono(exp.ty);
                 let inner = self.exp(inner);
+                if *inner.ty() == ty {
+                    return inner;
+                }
                 self.converted(inner, elementwise::scalar_inside(&ty), span)
             }
             ExpKind::Claimed(value, claims) => self.claimed(value, claims),

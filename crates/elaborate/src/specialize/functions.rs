@@ -120,7 +120,13 @@ impl Specialize<'_> {
     }
 
     /// The k-th components of an array's elements: an array of the same sizes, even if it is empty.
-    fn part_of_elements(&mut self, array: Term, axes: usize, k: usize, spine: &mut Spine) -> Term {
+    pub(super) fn part_of_elements(
+        &mut self,
+        array: Term,
+        axes: usize,
+        k: usize,
+        spine: &mut Spine,
+    ) -> Term {
         if axes == 0 {
             return core::proj(array, k);
         }

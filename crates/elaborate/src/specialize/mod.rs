@@ -19,6 +19,7 @@ mod equality;
 mod expr;
 mod functions;
 mod matches;
+mod ravel;
 mod recursion;
 mod rules;
 mod shapes;

@@ -302,6 +302,23 @@ impl fmt::Display for Verification {
                 row.iter().zip(&widths).map(|(cell, width)| format!("{cell:width$}")).collect();
             writeln!(f, "{}", cells.join("  ").trim_end())?;
         }
+        let shown = |is: fn(&Check) -> bool| {
+            self.rows.iter().any(|row| row.checks.iter().any(|(_, check)| is(check)))
+        };
+        if shown(|check| matches!(check, Check::Differences(found) if found.undecided > 0)) {
+            writeln!(
+                f,
+                "2 of 3: of 3 components, 2 agree with differences, and 1 cannot be decided by them \
+                 (a kink, a jump, rounding, or steps of a solver)"
+            )?;
+        }
+        if shown(|check| matches!(check, Check::Apart(apart) if *apart > NEAR)) {
+            writeln!(
+                f,
+                "1e-10: the largest distance of two derivatives, relative to the terms of their \
+                 sums; within the tolerance"
+            )?;
+        }
         for row in &self.rows {
             let names: Vec<String> =
                 row.pseudo().into_iter().map(|name| format!("`{name}`")).collect();
