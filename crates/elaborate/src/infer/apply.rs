@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use lambada_prim::ScalarTy;
 use lambada_source::Span;
 use lambada_surface::ast::{Expr, ExprKind, Name, Param, Pattern, PatternKind};
 
@@ -10,7 +11,7 @@ use crate::messages::{self, Why};
 use crate::solve::scheme::Quantified;
 use crate::solve::size::AtomKind;
 use crate::solve::size::{Atom, Poly};
-use crate::solve::ty::{Node, Ty, UnknownKind};
+use crate::solve::ty::{Bases, Node, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 
 use super::sizes::brief;
@@ -93,13 +94,18 @@ impl Infer<'_> {
             return self.apply(exp, bound, args, expr.span, name);
         }
         let first = args.first().copied();
-        let args = args.into_iter().map(Arg::Written).collect();
+        let mut args: Vec<Arg> = args.into_iter().map(Arg::Written).collect();
         if let ExprKind::InspectAs(name) = &head.kind {
             let exp = self.inspection(name.clone(), expr.span);
             return self.apply(exp, Vec::new(), args, expr.span, "inspect_as");
         }
+        if let ExprKind::Check(words, values) = &head.kind {
+            let exp = self.check_form(words, values, head.span);
+            return self.apply(exp, Vec::new(), args, expr.span, "check");
+        }
         if let Some(name) = name {
             let (mut exp, bound) = self.variable(name, head.span, expr.span);
+            self.convert_by_name(&mut exp, &mut args);
             self.extrema.note(&exp, &args, expr.span);
             if matches!(exp.kind, ExpKind::Builtin(Builtin::Inspect)) {
                 exp.kind = ExpKind::Inspect(first.map_or_else(|| "".into(), label));
@@ -115,6 +121,26 @@ impl Infer<'_> {
         }
         let exp = self.infer(head);
         self.apply(exp, Vec::new(), args, expr.span, NAMELESS)
+    }
+
+    /// `int b` of a truth value and `real x` of a real: the function for the type of the argument,
+    /// where it is known.
+    fn convert_by_name(&mut self, exp: &mut Exp, args: &mut [Arg]) {
+        let ExpKind::Builtin(Builtin::Function(name @ ("int" | "real"), _)) = exp.kind else {
+            return;
+        };
+        let Some(Arg::Written(written)) = args.first() else { return };
+        let argument = self.infer(written);
+        let builtin = match (name, self.solver.get(argument.ty)) {
+            ("int", Node::Scalar(ScalarTy::Bool)) => Some(Builtin::IntOfBool),
+            ("real", Node::Scalar(ScalarTy::Real)) => Some(Builtin::RealOfReal),
+            _ => None,
+        };
+        if let Some(builtin) = builtin {
+            exp.kind = ExpKind::Builtin(builtin);
+            exp.ty = self.builtin_type(builtin, exp.span);
+        }
+        args[0] = Arg::Done(argument);
     }
 
     /// Whether a capital name is a constructor here: the parser knows only those of the same file.
@@ -180,6 +206,22 @@ impl Infer<'_> {
     fn inspection(&mut self, label: Rc<str>, span: Span) -> Exp {
         let ty = self.builtin_type(Builtin::Inspect, span);
         Exp { kind: ExpKind::Inspect(label), ty, span }
+    }
+
+    /// `check "words {value} words"`
+    fn check_form(&mut self, words: &[Rc<str>], values: &[Expr], span: Span) -> Exp {
+        let values: Vec<Exp> = values
+            .iter()
+            .map(|value| {
+                let value = self.infer(value);
+                self.require(&value, UnknownKind::scalar(Bases::ALL), "check");
+                value
+            })
+            .collect();
+        let (bool, a) = (self.solver.bool(), self.solver.fresh());
+        let ty = self.solver.funs(&[bool, a], a);
+        let kind = ExpKind::Check { words: words.into(), values, written: !self.in_library() };
+        Exp { kind, ty, span }
     }
 
     /// The definition that a name means in this module.

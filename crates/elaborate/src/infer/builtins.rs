@@ -2,7 +2,7 @@
 
 use lambada_source::Span;
 
-use crate::builtin::{Builtin, Extremum, FunctionShape, numbers};
+use crate::builtin::{Builtin, Extremum, FunctionShape};
 use crate::solve::constraint::{Constraint, Operation, Scalars};
 use crate::solve::ty::{Bases, Origin, Ty, UnknownKind};
 
@@ -16,6 +16,14 @@ impl Infer<'_> {
             Builtin::Constant(_) => solver.real(),
             Builtin::Pseudo => solver.bool(),
             Builtin::Function(name, shape) => self.scalar_function_type(name, shape, span),
+            Builtin::IntOfBool => {
+                let (bool, int) = (solver.bool(), solver.int());
+                solver.fun(bool, int)
+            }
+            Builtin::RealOfReal => {
+                let real = solver.real();
+                solver.fun(real, real)
+            }
             Builtin::Length => {
                 let (size, elem) = (solver.fresh_size(), solver.fresh());
                 let (array, int) = (solver.array(size, elem), solver.int());
@@ -69,12 +77,6 @@ impl Infer<'_> {
             Builtin::Inspect => {
                 let a = solver.fresh();
                 solver.fun(a, a)
-            }
-            Builtin::Check(words) => {
-                let (bool, int, a) = (solver.bool(), solver.int(), solver.fresh());
-                let integers = std::iter::repeat_n(int, numbers(words));
-                let params: Vec<Ty> = std::iter::once(bool).chain(integers).chain([a]).collect();
-                solver.funs(&params, a)
             }
         }
     }

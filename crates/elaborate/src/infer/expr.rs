@@ -54,6 +54,7 @@ impl Infer<'_> {
             | ExprKind::Real(_)
             | ExprKind::Bool(_)
             | ExprKind::InspectAs(_)
+            | ExprKind::Check(..)
             | ExprKind::Tuple(_)
             | ExprKind::Record(_)
             | ExprKind::RecordUpdate(..)
@@ -98,9 +99,11 @@ impl Infer<'_> {
     fn synthesize(&mut self, expr: &Expr) -> Exp {
         let span = expr.span;
         match &expr.kind {
-            ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Apply(..) | ExprKind::InspectAs(_) => {
-                self.application(expr)
-            }
+            ExprKind::Var(_)
+            | ExprKind::Con(_)
+            | ExprKind::Apply(..)
+            | ExprKind::InspectAs(_)
+            | ExprKind::Check(..) => self.application(expr),
             ExprKind::Int(value) => self.number(*value, span),
             ExprKind::Real(value) => self.literal(Scalar::Real(*value), span),
             ExprKind::Bool(value) => self.literal(Scalar::Bool(*value), span),
