@@ -15,6 +15,7 @@ use crate::solve::size::Poly;
 use crate::solve::ty::{Node, Origin, Ty, UnknownKind};
 use crate::typed::{Case, Exp, ExpKind};
 
+use super::apply::Arg;
 use super::functions::Syntax;
 use super::{Infer, LocalMeaning};
 
@@ -237,6 +238,12 @@ impl Infer<'_> {
             return self.wrong(span);
         }
         let record = self.infer(record);
+        if &*name.text == "T" && self.solver.rank(record.ty) > 1 {
+            // `a.T` is the transpose, because a matrix has no fields.
+            let transpose = Name { text: "transpose".into(), span: name.span };
+            let (exp, bound) = self.member(0, "prelude", &transpose, span);
+            return self.apply(exp, bound, vec![Arg::Done(record)], span, "transpose");
+        }
         let ty = self.solver.fresh();
         let origin = Origin::new(&name.text, name.span);
         self.solver.add(Constraint::Field {
