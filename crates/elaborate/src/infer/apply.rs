@@ -2,7 +2,6 @@
 
 use std::rc::Rc;
 
-use lambada_prim::ScalarTy;
 use lambada_source::Span;
 use lambada_surface::ast::{Expr, ExprKind, Name, Param, Pattern, PatternKind};
 
@@ -11,7 +10,7 @@ use crate::messages::{self, Why};
 use crate::solve::scheme::Quantified;
 use crate::solve::size::AtomKind;
 use crate::solve::size::{Atom, Poly};
-use crate::solve::ty::{Bases, Node, Ty, UnknownKind};
+use crate::solve::ty::{Node, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 
 use super::sizes::brief;
@@ -123,26 +122,6 @@ impl Infer<'_> {
         self.apply(exp, Vec::new(), args, expr.span, NAMELESS)
     }
 
-    /// `int b` of a truth value and `real x` of a real: the function for the type of the argument,
-    /// where it is known.
-    fn convert_by_name(&mut self, exp: &mut Exp, args: &mut [Arg]) {
-        let ExpKind::Builtin(Builtin::Function(name @ ("int" | "real"), _)) = exp.kind else {
-            return;
-        };
-        let Some(Arg::Written(written)) = args.first() else { return };
-        let argument = self.infer(written);
-        let builtin = match (name, self.solver.get(argument.ty)) {
-            ("int", Node::Scalar(ScalarTy::Bool)) => Some(Builtin::IntOfBool),
-            ("real", Node::Scalar(ScalarTy::Real)) => Some(Builtin::RealOfReal),
-            _ => None,
-        };
-        if let Some(builtin) = builtin {
-            exp.kind = ExpKind::Builtin(builtin);
-            exp.ty = self.builtin_type(builtin, exp.span);
-        }
-        args[0] = Arg::Done(argument);
-    }
-
     /// Whether a capital name is a constructor here: the parser knows only those of the same file.
     fn means_constructor(&self, head: &ExprKind) -> bool {
         let value = |name: &str| self.env.get(name).is_some() || self.global_named(name).is_some();
@@ -206,22 +185,6 @@ impl Infer<'_> {
     fn inspection(&mut self, label: Rc<str>, span: Span) -> Exp {
         let ty = self.builtin_type(Builtin::Inspect, span);
         Exp { kind: ExpKind::Inspect(label), ty, span }
-    }
-
-    /// `check "words {value} words"`
-    fn check_form(&mut self, words: &[Rc<str>], values: &[Expr], span: Span) -> Exp {
-        let values: Vec<Exp> = values
-            .iter()
-            .map(|value| {
-                let value = self.infer(value);
-                self.require(&value, UnknownKind::scalar(Bases::ALL), "check");
-                value
-            })
-            .collect();
-        let (bool, a) = (self.solver.bool(), self.solver.fresh());
-        let ty = self.solver.funs(&[bool, a], a);
-        let kind = ExpKind::Check { words: words.into(), values, written: !self.in_library() };
-        Exp { kind, ty, span }
     }
 
     /// The definition that a name means in this module.
