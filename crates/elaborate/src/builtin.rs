@@ -15,6 +15,10 @@ pub(crate) enum Builtin {
     /// For the library: whether the program has a rule that is no derivative, so that a Hessian
     /// need not be symmetric.
     Pseudo,
+    /// `int b` of a truth value: 0 or 1.
+    IntOfBool,
+    /// `real x` of a real: `x`.
+    RealOfReal,
     Length,
     Sum,
     Product,
@@ -35,9 +39,6 @@ pub(crate) enum Builtin {
     Band,
     /// For the library: the largest or smallest element; an infinity for an empty array.
     Extremum(Extremum),
-    /// For the library: `check_… c k … x` is `x` if `c` holds; otherwise it fails with this
-    /// message, in which the integers `k` replace `{0}`, ….
-    Check(&'static str),
 }
 
 /// `max` or `min` over an array.
@@ -59,30 +60,6 @@ pub(crate) enum FunctionShape {
     /// On scalars only: conversions.
     Scalar(ScalarTy, ScalarTy),
 }
-
-/// Names and messages of the library's checks.
-const CHECKS: &[(&str, &str)] = &[
-    ("prelude_check_maximum", "maximum of an empty array"),
-    ("prelude_check_minimum", "minimum of an empty array"),
-    ("prelude_check_mean", "mean of an empty array"),
-    ("prelude_check_argmax", "argmax of an empty array"),
-    ("prelude_check_argmin", "argmin of an empty array"),
-    ("prelude_check_quantile", "quantile of an empty array"),
-    ("prelude_check_median", "median of an empty array"),
-    ("prelude_check_chunks", "chunks of {0} elements from an array of {1}: some are left over"),
-    ("prelude_check_pivot", "the matrix is singular"),
-    ("prelude_check_steps", "the solution needs more than 1000000 steps"),
-    (
-        "prelude_check_integral",
-        "the integral does not converge: the estimate with 1000 intervals is {0}e{1}",
-    ),
-    ("prelude_check_root", "no root is found from here"),
-    ("prelude_check_minimum_found", "no minimum is found from here"),
-    (
-        "prelude_check_cg",
-        "conjugate gradients have not converged: is the function linear, symmetric and positive?",
-    ),
-];
 
 impl Builtin {
     /// The builtin of this name; some are for the prelude only.
@@ -107,10 +84,6 @@ impl Builtin {
             "prelude_band" if in_library => Some(Builtin::Band),
             "prelude_maximum" if in_library => Some(Builtin::Extremum(Extremum::Max)),
             "prelude_minimum" if in_library => Some(Builtin::Extremum(Extremum::Min)),
-            _ if in_library && name.starts_with("prelude_check") => CHECKS
-                .iter()
-                .find(|(check, _)| *check == name)
-                .map(|(_, words)| Builtin::Check(words)),
             _ => scalar_function(name),
         }
     }
@@ -132,6 +105,8 @@ impl Builtin {
             Builtin::Function(_, FunctionShape::Binary(_) | FunctionShape::Indexed(..)) => 2,
             Builtin::Inspect
             | Builtin::Ravel
+            | Builtin::IntOfBool
+            | Builtin::RealOfReal
             | Builtin::Length
             | Builtin::Sum
             | Builtin::Product
@@ -148,11 +123,6 @@ impl Builtin {
 /// All names that the language itself defines.
 pub fn builtin_names() -> impl Iterator<Item = &'static str> {
     Builtin::names()
-}
-
-/// Number of placeholders in the message of a check.
-pub(crate) fn numbers(words: &str) -> usize {
-    words.matches('{').count()
 }
 
 fn call_name(prim: Prim) -> Option<&'static str> {

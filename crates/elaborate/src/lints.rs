@@ -194,8 +194,10 @@ fn has_effect(expr: &Expr) -> bool {
     struct Effects(bool);
     impl Visit for Effects {
         fn expr(&mut self, expr: &Expr) {
-            self.0 |= matches!(&expr.kind, ExprKind::Add(..) | ExprKind::InspectAs(_))
-                || matches!(&expr.kind, ExprKind::Var(name) if &**name == "inspect");
+            self.0 |= matches!(
+                &expr.kind,
+                ExprKind::Add(..) | ExprKind::InspectAs(_) | ExprKind::Check(..)
+            ) || matches!(&expr.kind, ExprKind::Var(name) if &**name == "inspect");
             if !self.0 {
                 walk_expr(self, expr);
             }

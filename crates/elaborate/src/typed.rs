@@ -48,6 +48,13 @@ pub(crate) enum ExpKind {
     Builtin(Builtin),
     /// The identity, which prints its argument under this name.
     Inspect(Rc<str>),
+    /// `check "words {value} words"`: the function of a condition and of a value. `written`: by a
+    /// user, not by the library.
+    Check {
+        words: Rc<[Rc<str>]>,
+        values: Vec<Exp>,
+        written: bool,
+    },
     Lit(Scalar),
     /// An integer literal, which may be real.
     Number(i64),

@@ -85,8 +85,9 @@ pub enum Prim {
     Or,
     Not,
     // conversions
-    ToReal, // int -> real
-    ToInt,  // real -> int, truncates
+    ToReal,   // int -> real
+    ToInt,    // real -> int, truncates
+    RealBits, // real -> int, the same bits
     // choice between two values that are both there: (bool, t, t) -> t
     Select,
     SelectInt,

@@ -247,6 +247,11 @@ fn power_sum_reflected(n: i64, x: f64) -> f64 {
     periodic - alternate(power_sum(n, 1.0 - x))
 }
 
+/// The bits of a real, the same for every NaN.
+pub fn real_bits(x: f64) -> i64 {
+    if x.is_nan() { f64::NAN.to_bits().cast_signed() & i64::MAX } else { x.to_bits().cast_signed() }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

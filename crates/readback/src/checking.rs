@@ -1,9 +1,62 @@
-//! Code that only checks is not printed, as checks are not: functions without results, additions
-//! and output, their calls, and loops and branches that are empty without these.
+//! Checks that the language makes by itself are not printed. Code that consists of them is not
+//! printed either: functions without results, additions and output, their calls, and loops and
+//! branches that are empty without these. A check that the user wrote is printed, and shows its
+//! values instead of the integers that stand for them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Block, Exp, FnId, Function, Library, Op, Stm};
+use lambada_anf::{Atom, Block, Exp, FnId, Function, Library, Op, Stm, Var};
+use lambada_prim::{Prim, Scalar};
+use lambada_source::{Part, Shown};
+
+/// Whether the statement is a check that the user wrote.
+pub(crate) fn is_written_check(stm: &Stm) -> bool {
+    matches!(&stm.exp, Exp::Op(Op::Check { site, .. }) if site.written)
+}
+
+/// The function with the values that its written checks show, instead of integers for them.
+pub(crate) fn with_shown_values(function: &Function) -> Function {
+    let mut function = function.clone();
+    let mut sources: HashMap<Var, Atom> = HashMap::new();
+    function.body.each(&mut |stm| {
+        if let Exp::Op(Op::Prim(Prim::RealBits | Prim::SelectInt, args)) = &stm.exp {
+            sources.insert(stm.binds[0].var, args[0]);
+        }
+    });
+    show_in(&mut function.body, &sources);
+    function
+}
+
+fn show_in(block: &mut Block, sources: &HashMap<Var, Atom>) {
+    for stm in &mut block.stms {
+        match &mut stm.exp {
+            Exp::Op(Op::Check { site, values, .. }) if site.written => {
+                for part in site.parts(values.len()) {
+                    if let Part::Value(k, shown) = part {
+                        values[k] = source(values[k], shown, sources);
+                    }
+                }
+            }
+            Exp::Op(_) => {}
+            Exp::Nest(nest) => {
+                nest.blocks_mut().into_iter().for_each(|block| show_in(block, sources));
+            }
+        }
+    }
+}
+
+/// The value for which an integer stands.
+fn source(integer: Atom, shown: Shown, sources: &HashMap<Var, Atom>) -> Atom {
+    match (shown, integer) {
+        (Shown::Int, _) => integer,
+        (Shown::Real, Atom::Lit(Scalar::Int(bits))) => {
+            Atom::Lit(Scalar::Real(f64::from_bits(bits.cast_unsigned())))
+        }
+        (Shown::Bool, Atom::Lit(Scalar::Int(value))) => Atom::bool(value != 0),
+        (_, Atom::Lit(_)) => integer,
+        (_, Atom::Var(var)) => sources.get(&var).copied().unwrap_or(integer),
+    }
+}
 
 /// Drops code that only checks.
 pub(crate) fn drop_checking(entry: &mut Function, library: &mut Library) {
@@ -22,7 +75,8 @@ pub(crate) fn drop_checking(entry: &mut Function, library: &mut Library) {
 /// The functions that only check.
 fn only_checks(library: &Library) -> HashSet<FnId> {
     let silent = |f: &Function| {
-        let acts = |stm: &Stm| matches!(&stm.exp, Exp::Op(Op::Inspect { .. }));
+        let acts =
+            |stm: &Stm| matches!(&stm.exp, Exp::Op(Op::Inspect { .. })) || is_written_check(stm);
         f.results.is_empty() && f.accumulators.is_empty() && !f.body.any(&mut { acts })
     };
     let function = |id: FnId| library.function(id);
@@ -64,7 +118,10 @@ fn dropped(block: &mut Block, only_checks: &HashSet<FnId>) {
 fn only_reads(stm: &Stm) -> bool {
     match &stm.exp {
         // All other operations bind a value or check.
-        Exp::Op(op) => !matches!(op, Op::Call { .. } | Op::Accumulate { .. } | Op::Inspect { .. }),
+        Exp::Op(op) => {
+            !matches!(op, Op::Call { .. } | Op::Accumulate { .. } | Op::Inspect { .. })
+                && !is_written_check(stm)
+        }
         Exp::Nest(_) => {
             stm.binds.is_empty()
                 && stm.exp.blocks().into_iter().all(|block| block.stms.iter().all(only_reads))

@@ -6,6 +6,7 @@ use lambada_anf::{
     Atom, Block, Checkpoint, Exp, FnId, LoopKind, NAMELESS, Nest, Op, Out, Param, Stm, Var,
 };
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Spelling, Surface, Tensor};
+use lambada_source::{Part, Site};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
 use lambada_surface::{build, print_expr};
 
@@ -147,6 +148,12 @@ impl Printer<'_> {
                 lines.push(Line::Let { comment, pattern: build::binds("_"), value, vars });
                 return;
             }
+            Exp::Op(Op::Check { cond, site, values }) if site.written => {
+                let check = self.check_of(site, values);
+                let value = build::call(check, [self.decided(*cond), build::tuple(Vec::new())]);
+                lines.push(Line::Effect { value, unit: true });
+                return;
+            }
             // A program with cells has been refused.
             Exp::Op(
                 Op::Accumulator(_)
@@ -158,6 +165,21 @@ impl Printer<'_> {
             ) => return,
         };
         self.define(stm.binds[0].var, value, lines);
+    }
+
+    /// `check "text {x}"`
+    fn check_of(&self, site: &Site, values: &[Atom]) -> Expr {
+        let (mut words, mut shown) = (vec![String::new()], Vec::new());
+        for part in site.parts(values.len()) {
+            match part {
+                Part::Text(text) => *words.last_mut().expect("there are words") += text,
+                Part::Value(k, _) => {
+                    shown.push(self.decided(values[k]));
+                    words.push(String::new());
+                }
+            }
+        }
+        build::expr(ExprKind::Check(words.into_iter().map(Rc::from).collect(), shown))
     }
 
     /// `let (a, b) = f x y`

@@ -11,6 +11,7 @@ use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeExpr, TypeKind};
 use lambada_surface::build;
 use lambada_surface::visit::children_mut;
 
+use crate::checking::with_shown_values;
 use crate::fors::Fors;
 use crate::interface::{Interface, Leaf, Reading};
 use crate::lines::Line;
@@ -128,6 +129,7 @@ pub(crate) fn definition_in(
     table: &NameTable,
     at: usize,
 ) -> Def {
+    let function = &with_shown_values(function);
     // A size that only the text needs gets a name, so the text is printed anew until it needs no
     // further one.
     let mut sizes = HashSet::new();

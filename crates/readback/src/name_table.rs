@@ -141,6 +141,7 @@ impl NameTable {
             for (k, f) in self.library.functions.iter().enumerate() {
                 let acts = |stm: &Stm| match &stm.exp {
                     Exp::Op(Op::Inspect { .. }) => true,
+                    Exp::Op(Op::Check { site, .. }) => site.written,
                     Exp::Op(Op::Call { function, .. }) => found.contains(function),
                     Exp::Op(_) | Exp::Nest(_) => false,
                 };

@@ -431,7 +431,8 @@ impl Scopes {
                 | ExprKind::Operator(_)
                 | ExprKind::Broken(_)
                 | ExprKind::Error => break,
-                ExprKind::Tuple(_)
+                ExprKind::Check(..)
+                | ExprKind::Tuple(_)
                 | ExprKind::Record(_)
                 | ExprKind::RecordUpdate(..)
                 | ExprKind::Field(..)

@@ -123,6 +123,9 @@ pub(crate) fn width(e: &Expr, room: usize) -> Option<usize> {
         ExprKind::Real(value) => format!("{value:?}").len(),
         ExprKind::Bool(_) => 5,
         ExprKind::InspectAs(name) => 13 + name.len(),
+        ExprKind::Check(words, values) => {
+            8 + 2 * values.len() + words.iter().map(|word| word.len()).sum::<usize>()
+        }
         ExprKind::Field(_, name) => 1 + name.text.len(),
         ExprKind::Component(..) | ExprKind::Unary(..) => 2,
         ExprKind::Tuple(parts) | ExprKind::Array(parts) | ExprKind::Index(_, parts) => {

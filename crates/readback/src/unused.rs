@@ -162,7 +162,9 @@ impl Sweep<'_> {
         effects.expr(value);
         let Effects { used, own } = effects;
         let acts = |name: &Rc<str>| {
-            &**name == "inspect" || self.local.contains(name) || self.shows.contains(name)
+            matches!(&**name, "inspect" | "check")
+                || self.local.contains(name)
+                || self.shows.contains(name)
         };
         used.iter().any(|(name, added)| !own.contains(name) && (*added || acts(name)))
     }
@@ -190,6 +192,8 @@ impl Visit for Effects {
             self.used.insert((name.text.clone(), true));
         } else if let ExprKind::InspectAs(_) = &expr.kind {
             self.used.insert(("inspect".into(), false));
+        } else if let ExprKind::Check(..) = &expr.kind {
+            self.used.insert(("check".into(), false));
         } else if let ExprKind::Accumulate(accumulators, _) = &expr.kind {
             self.own.extend(accumulators.iter().map(|(name, _)| name.text.clone()));
         } else if let ExprKind::LetFunctions(defs, _) = &expr.kind {

@@ -5,6 +5,8 @@ use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Effect, Exp, LoopKind, Nest, Op, Stm, Var};
 
+use crate::checking::is_written_check;
+
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     count: usize,
@@ -61,10 +63,14 @@ impl Uses {
     pub(crate) fn printed(&self, stm: &Stm) -> bool {
         match &stm.exp {
             Exp::Nest(_) => {
-                stm.binds.iter().any(|p| self.any(p.var)) || stm.adds() || stm.inspects()
+                let checks = || stm.exp.blocks().iter().any(|b| b.any(&mut is_written_check));
+                stm.binds.iter().any(|p| self.any(p.var))
+                    || stm.adds()
+                    || stm.inspects()
+                    || checks()
             }
             Exp::Op(op) => match op.effect() {
-                Effect::Fails => false,
+                Effect::Fails => is_written_check(stm),
                 Effect::Makes
                 | Effect::Adds(_)
                 | Effect::Freezes(_)

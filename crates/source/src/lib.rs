@@ -14,6 +14,6 @@ pub use doc::{About, Doc, Rewrite, Side};
 pub use messages::failed;
 pub use problem::{Failure, Label, Problem, Severity};
 pub use render::{render, render_failure};
-pub use span::{FileId, Site, Source, Sources, Span};
+pub use span::{FileId, Part, Shown, Site, Source, Sources, Span};
 pub use suggest::suggest;
 pub use words::{counted, quoted};

@@ -40,29 +40,108 @@ impl Span {
 }
 
 /// A check that can fail at run time: its message and its place. `{0}`, `{1}` … in the message
-/// stand for the integers that the failing check supplies.
+/// stand for the integers that the failing check supplies, `{0:real}` for the real with these bits,
+/// `{0:bool}` for the truth value that 0 or 1 means, and `{{` for a brace.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Site {
     /// The place in the program to blame.
     pub span: Span,
     /// The message, with `{k}` for the k-th run-time integer.
     pub message: Arc<str>,
+    /// Whether the user wrote the check, so that a printed derivative keeps it.
+    pub written: bool,
 }
 
 impl Site {
     /// A site with this message and place.
     pub fn new(span: Span, message: impl Into<Arc<str>>) -> Site {
-        Site { span, message: message.into() }
+        Site { span, message: message.into(), written: false }
     }
 
     /// The message with its placeholders filled in.
     pub fn describe(&self, values: &[i64]) -> String {
-        let mut text = self.message.to_string();
-        for (k, value) in values.iter().enumerate() {
-            text = text.replace(&format!("{{{k}}}"), &value.to_string());
+        let mut text = String::new();
+        for part in self.parts(values.len()) {
+            match part {
+                Part::Text(words) => text += words,
+                Part::Value(k, as_) => text += &as_.text(values[k]),
+            }
         }
         text
     }
+
+    /// The message as texts and placeholders of `count` values; consecutive texts may occur.
+    pub fn parts(&self, count: usize) -> Vec<Part<'_>> {
+        let mut parts = Vec::new();
+        let mut rest = &*self.message;
+        while let Some(at) = rest.find('{') {
+            let (before, from) = rest.split_at(at);
+            parts.push(Part::Text(before));
+            let (part, length) = if from.starts_with("{{") {
+                (Part::Text("{"), 2)
+            } else {
+                placeholder(from, count).unwrap_or((Part::Text("{"), 1))
+            };
+            parts.push(part);
+            rest = &from[length..];
+        }
+        parts.push(Part::Text(rest));
+        parts.retain(|part| *part != Part::Text(""));
+        parts
+    }
+}
+
+/// A part of the message of a [`Site`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Part<'a> {
+    /// Text as it stands.
+    Text(&'a str),
+    /// The value with this number.
+    Value(usize, Shown),
+}
+
+/// The type as which a message shows one of its integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shown {
+    /// The integer.
+    Int,
+    /// The real that has these bits.
+    Real,
+    /// Whether it is 1.
+    Bool,
+}
+
+impl Shown {
+    /// The placeholder of the k-th value.
+    pub fn placeholder(self, k: usize) -> String {
+        match self {
+            Shown::Int => format!("{{{k}}}"),
+            Shown::Real => format!("{{{k}:real}}"),
+            Shown::Bool => format!("{{{k}:bool}}"),
+        }
+    }
+
+    /// The value as the language writes it.
+    pub fn text(self, value: i64) -> String {
+        match self {
+            Shown::Int => value.to_string(),
+            Shown::Real => format!("{:?}", f64::from_bits(value.cast_unsigned())).to_lowercase(),
+            Shown::Bool => (value != 0).to_string(),
+        }
+    }
+}
+
+/// The placeholder at the start of a text, one of `count`, and its length.
+fn placeholder(text: &str, count: usize) -> Option<(Part<'_>, usize)> {
+    let end = text.find('}')?;
+    let (number, shown) = match text[1..end].split_once(':') {
+        None => (&text[1..end], Shown::Int),
+        Some((number, "real")) => (number, Shown::Real),
+        Some((number, "bool")) => (number, Shown::Bool),
+        Some(_) => return None,
+    };
+    let k = number.parse().ok().filter(|k| *k < count)?;
+    Some((Part::Value(k, shown), end + 1))
 }
 
 /// One file: its name as the user wrote it and its text.

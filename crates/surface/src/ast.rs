@@ -207,6 +207,9 @@ pub enum ExprKind {
     Bool(bool),
     /// `inspect_as "name"`, a function
     InspectAs(Rc<str>),
+    /// `check "text {e}"`, a function of a condition and of its value: the words around the
+    /// expressions, one more than there are expressions
+    Check(Vec<Rc<str>>, Vec<Expr>),
     /// `()`, `(a, b)`
     Tuple(Vec<Expr>),
     /// `{x = 1.0, y = 2.0}`

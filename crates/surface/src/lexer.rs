@@ -8,11 +8,16 @@ use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind, Tokens, begin
 
 /// The tokens of a text.
 pub fn tokenize(text: &str, file: FileId) -> Tokens {
+    tokenize_from(text, 0, file)
+}
+
+/// The tokens of a text from a byte on.
+pub fn tokenize_from(text: &str, at: usize, file: FileId) -> Tokens {
     let mut lexer = Lexer {
         text,
         file,
-        at: 0,
-        line_start: 0,
+        at,
+        line_start: text[..at].rfind('\n').map_or(0, |end| end + 1),
         fresh_line: true,
         space: true,
         doc: Vec::new(),
@@ -49,8 +54,8 @@ struct Lexer<'a> {
 const SIGNS: &[(&str, TokenKind, &str)] = &[
     ("===", TokenKind::Op(BinaryOp::Eq), "equality is written `==`"),
     ("!==", TokenKind::Op(BinaryOp::Ne), "inequality is written `!=`"),
-    ("%*%", TokenKind::Op(BinaryOp::MatMul), "a product of matrices is written `a @ b`"),
-    ("%/%", TokenKind::Op(BinaryOp::FloorDiv), "division with floor is written `a // b`"),
+    ("%*%", TokenKind::Op(BinaryOp::MatMul), ""),
+    ("%/%", TokenKind::Op(BinaryOp::FloorDiv), ""),
     ("...", TokenKind::DotDot, ""),
     ("->", TokenKind::Arrow, ""),
     ("=>", TokenKind::FatArrow, ""),
@@ -84,12 +89,12 @@ const SIGNS: &[(&str, TokenKind, &str)] = &[
         "a type is written after a single `:`; arrays are joined by `concat xs ys`",
     ),
     ("..", TokenKind::DotDot, ""),
-    (".*", TokenKind::Op(BinaryOp::Mul), "operators work elementwise on arrays: write `*`"),
-    ("./", TokenKind::Op(BinaryOp::Div), "operators work elementwise on arrays: write `/`"),
-    (".+", TokenKind::Op(BinaryOp::Add), "operators work elementwise on arrays: write `+`"),
-    (".-", TokenKind::Op(BinaryOp::Sub), "operators work elementwise on arrays: write `-`"),
-    ("%%", TokenKind::Op(BinaryOp::Rem), "a remainder is written `a % b`"),
-    (".^", TokenKind::Op(BinaryOp::Pow), "operators work elementwise on arrays: write `**`"),
+    (".*", TokenKind::Op(BinaryOp::Mul), ""),
+    ("./", TokenKind::Op(BinaryOp::Div), ""),
+    (".+", TokenKind::Op(BinaryOp::Add), ""),
+    (".-", TokenKind::Op(BinaryOp::Sub), ""),
+    ("%%", TokenKind::Op(BinaryOp::Rem), ""),
+    (".^", TokenKind::Op(BinaryOp::Pow), ""),
     (";;", TokenKind::Semicolon, "a definition needs no sign at its end"),
     ("=", TokenKind::Equals, ""),
     ("<", TokenKind::Op(BinaryOp::Lt), ""),
@@ -351,7 +356,8 @@ impl Lexer<'_> {
             self.digits();
         }
         let literal_end = self.at;
-        if self.byte(0).is_ascii_alphabetic()
+        let factor = !component && self.is_factor(start);
+        if (self.byte(0).is_ascii_alphabetic() && !factor)
             || (real && self.byte(0) == b'.' && self.byte(1).is_ascii_digit())
         {
             self.skip_while(|c| c.is_alphanumeric() || c == '_' || c == '.');
@@ -374,6 +380,22 @@ impl Lexer<'_> {
         };
         self.out.problems.extend(problem);
         self.push(kind, start);
+    }
+
+    /// Whether a name directly after the number that started here is a factor, as in `2k` and
+    /// `2pi`. A suffix that gives a number its type elsewhere is none, nor is a broken exponent.
+    fn is_factor(&self, start: usize) -> bool {
+        let number = &self.text[start..self.at];
+        let rest = self.rest();
+        let end = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
+        let name = &rest[..end];
+        let suffix = matches!(name, "f" | "f32" | "f64" | "d" | "L" | "u");
+        let other_base = number == "0" && name.starts_with(['x', 'X', 'b', 'o']);
+        !suffix
+            && !other_base
+            && !name.starts_with(['e', 'E'])
+            && !number.ends_with(['.', '_'])
+            && keyword(name).is_none()
     }
 
     fn digits(&mut self) {

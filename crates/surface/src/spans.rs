@@ -159,6 +159,7 @@ fn erase_expr(expr: &mut Expr) {
         | ExprKind::Real(_)
         | ExprKind::Bool(_)
         | ExprKind::InspectAs(_)
+        | ExprKind::Check(..)
         | ExprKind::Tuple(_) => {}
         ExprKind::Apply(..)
         | ExprKind::Operator(_)

@@ -114,6 +114,7 @@ pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
         | ExprKind::Real(_)
         | ExprKind::Bool(_)
         | ExprKind::InspectAs(_)
+        | ExprKind::Check(..)
         | ExprKind::Operator(_) => {}
         ExprKind::Tuple(_)
         | ExprKind::Record(_)
@@ -197,7 +198,7 @@ macro_rules! children {
             match &$($mutable)? expr.kind {
                 ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::InspectAs(_) => {}
                 ExprKind::Operator(_) | ExprKind::Error => {}
-                ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.into_iter().for_each(f),
+                ExprKind::Tuple(parts) | ExprKind::Array(parts) | ExprKind::Check(_, parts) => parts.into_iter().for_each(f),
                 ExprKind::Record(fields) => fields.into_iter().for_each(|(_, part)| f(part)),
                 ExprKind::RecordUpdate(record, fields) => {
                     f(record);

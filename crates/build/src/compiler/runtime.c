@@ -46,16 +46,50 @@ static char *lam_say_number(char *at, int64_t value) {
     return at;
 }
 
-/* Adds a text in which {0} stands for the first of the numbers. */
+double strtod(const char *, char **);
+
+/* Adds the real that has these bits, with as many digits as it needs. */
+static char *lam_say_real(char *at, int64_t bits) {
+    union { int64_t bits; double real; } word;
+    word.bits = bits;
+    for (int digits = 1; digits <= 17; digits++) {
+        __builtin_snprintf(at, 32, "%.*g", digits, word.real);
+        if (digits == 17 || strtod(at, 0) == word.real || word.real != word.real) break;
+    }
+    int is_whole = 1;
+    for (; *at; at++) is_whole &= (*at >= '0' && *at <= '9') || *at == '-';
+    return is_whole ? lam_say(at, ".0") : at;
+}
+
+static int lam_begins(const char *text, const char *with) {
+    while (*with) {
+        if (*text++ != *with++) return 0;
+    }
+    return 1;
+}
+
+/* Adds a text in which {0} stands for the first of the numbers, {0:real} and {0:bool} for what
+ * its bits mean, and {{ for a brace. */
 static char *lam_say_filled(char *at, const char *text, const union lambada_word *numbers) {
     for (; *text; text++) {
         int k = 0, digits = 0;
+        if (text[0] == '{' && text[1] == '{') {
+            *at++ = '{';
+            text++;
+            continue;
+        }
         if (*text == '{') {
             while (text[1 + digits] >= '0' && text[1 + digits] <= '9') k = 10 * k + (text[1 + digits++] - '0');
         }
         if (digits && text[1 + digits] == '}') {
             at = lam_say_number(at, numbers[k].integer);
             text += 1 + digits;
+        } else if (digits && lam_begins(text + 1 + digits, ":real}")) {
+            at = lam_say_real(at, numbers[k].integer);
+            text += digits + 6;
+        } else if (digits && lam_begins(text + 1 + digits, ":bool}")) {
+            at = lam_say(at, numbers[k].integer ? "true" : "false");
+            text += digits + 6;
         } else {
             *at++ = *text;
         }

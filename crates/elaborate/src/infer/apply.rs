@@ -94,13 +94,18 @@ impl Infer<'_> {
             return self.apply(exp, bound, args, expr.span, name);
         }
         let first = args.first().copied();
-        let args = args.into_iter().map(Arg::Written).collect();
+        let mut args: Vec<Arg> = args.into_iter().map(Arg::Written).collect();
         if let ExprKind::InspectAs(name) = &head.kind {
             let exp = self.inspection(name.clone(), expr.span);
             return self.apply(exp, Vec::new(), args, expr.span, "inspect_as");
         }
+        if let ExprKind::Check(words, values) = &head.kind {
+            let exp = self.check_form(words, values, head.span);
+            return self.apply(exp, Vec::new(), args, expr.span, "check");
+        }
         if let Some(name) = name {
             let (mut exp, bound) = self.variable(name, head.span, expr.span);
+            self.convert_by_name(&mut exp, &mut args);
             self.extrema.note(&exp, &args, expr.span);
             if matches!(exp.kind, ExpKind::Builtin(Builtin::Inspect)) {
                 exp.kind = ExpKind::Inspect(first.map_or_else(|| "".into(), label));

@@ -129,6 +129,7 @@ impl Infer<'_> {
             | ExprKind::Real(_)
             | ExprKind::Bool(_)
             | ExprKind::InspectAs(_)
+            | ExprKind::Check(..)
             | ExprKind::Tuple(_)
             | ExprKind::Record(_)
             | ExprKind::RecordUpdate(..)

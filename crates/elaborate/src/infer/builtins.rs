@@ -1,12 +1,18 @@
 //! The types of builtins.
 
-use lambada_source::Span;
+use std::rc::Rc;
 
-use crate::builtin::{Builtin, Extremum, FunctionShape, numbers};
+use lambada_prim::ScalarTy;
+use lambada_source::Span;
+use lambada_surface::ast::Expr;
+
+use crate::builtin::{Builtin, Extremum, FunctionShape};
 use crate::solve::constraint::{Constraint, Operation, Scalars};
-use crate::solve::ty::{Bases, Origin, Ty, UnknownKind};
+use crate::solve::ty::{Bases, Node, Origin, Ty, UnknownKind};
+use crate::typed::{Exp, ExpKind};
 
 use super::Infer;
+use super::apply::Arg;
 
 impl Infer<'_> {
     /// The type of a builtin at one use.
@@ -16,6 +22,14 @@ impl Infer<'_> {
             Builtin::Constant(_) => solver.real(),
             Builtin::Pseudo => solver.bool(),
             Builtin::Function(name, shape) => self.scalar_function_type(name, shape, span),
+            Builtin::IntOfBool => {
+                let (bool, int) = (solver.bool(), solver.int());
+                solver.fun(bool, int)
+            }
+            Builtin::RealOfReal => {
+                let real = solver.real();
+                solver.fun(real, real)
+            }
             Builtin::Length => {
                 let (size, elem) = (solver.fresh_size(), solver.fresh());
                 let (array, int) = (solver.array(size, elem), solver.int());
@@ -78,13 +92,43 @@ impl Infer<'_> {
                 let a = solver.fresh();
                 solver.fun(a, a)
             }
-            Builtin::Check(words) => {
-                let (bool, int, a) = (solver.bool(), solver.int(), solver.fresh());
-                let integers = std::iter::repeat_n(int, numbers(words));
-                let params: Vec<Ty> = std::iter::once(bool).chain(integers).chain([a]).collect();
-                solver.funs(&params, a)
-            }
         }
+    }
+
+    /// `int b` of a truth value and `real x` of a real: the function for the type of the argument,
+    /// where it is known.
+    pub(super) fn convert_by_name(&mut self, exp: &mut Exp, args: &mut [Arg]) {
+        let ExpKind::Builtin(Builtin::Function(name @ ("int" | "real"), _)) = exp.kind else {
+            return;
+        };
+        let Some(Arg::Written(written)) = args.first() else { return };
+        let argument = self.infer(written);
+        let builtin = match (name, self.solver.get(argument.ty)) {
+            ("int", Node::Scalar(ScalarTy::Bool)) => Some(Builtin::IntOfBool),
+            ("real", Node::Scalar(ScalarTy::Real)) => Some(Builtin::RealOfReal),
+            _ => None,
+        };
+        if let Some(builtin) = builtin {
+            exp.kind = ExpKind::Builtin(builtin);
+            exp.ty = self.builtin_type(builtin, exp.span);
+        }
+        args[0] = Arg::Done(argument);
+    }
+
+    /// `check "words {value} words"`
+    pub(super) fn check_form(&mut self, words: &[Rc<str>], values: &[Expr], span: Span) -> Exp {
+        let values: Vec<Exp> = values
+            .iter()
+            .map(|value| {
+                let value = self.infer(value);
+                self.require(&value, UnknownKind::scalar(Bases::ALL), "check");
+                value
+            })
+            .collect();
+        let (bool, a) = (self.solver.bool(), self.solver.fresh());
+        let ty = self.solver.funs(&[bool, a], a);
+        let kind = ExpKind::Check { words: words.into(), values, written: !self.in_library() };
+        Exp { kind, ty, span }
     }
 
     /// Argument and result type of a function to differentiate; neither contains a function.

@@ -15,6 +15,7 @@ use crate::solve::size::Poly;
 use crate::solve::ty::{Node, Origin, Ty, UnknownKind};
 use crate::typed::{Case, Exp, ExpKind};
 
+use super::apply::Arg;
 use super::functions::Syntax;
 use super::{Infer, LocalMeaning};
 
@@ -54,6 +55,7 @@ impl Infer<'_> {
             | ExprKind::Real(_)
             | ExprKind::Bool(_)
             | ExprKind::InspectAs(_)
+            | ExprKind::Check(..)
             | ExprKind::Tuple(_)
             | ExprKind::Record(_)
             | ExprKind::RecordUpdate(..)
@@ -98,9 +100,11 @@ impl Infer<'_> {
     fn synthesize(&mut self, expr: &Expr) -> Exp {
         let span = expr.span;
         match &expr.kind {
-            ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Apply(..) | ExprKind::InspectAs(_) => {
-                self.application(expr)
-            }
+            ExprKind::Var(_)
+            | ExprKind::Con(_)
+            | ExprKind::Apply(..)
+            | ExprKind::InspectAs(_)
+            | ExprKind::Check(..) => self.application(expr),
             ExprKind::Int(value) => self.number(*value, span),
             ExprKind::Real(value) => self.literal(Scalar::Real(*value), span),
             ExprKind::Bool(value) => self.literal(Scalar::Bool(*value), span),
@@ -234,6 +238,12 @@ impl Infer<'_> {
             return self.wrong(span);
         }
         let record = self.infer(record);
+        if &*name.text == "T" && self.solver.rank(record.ty) > 1 {
+            // `a.T` is the transpose, because a matrix has no fields.
+            let transpose = Name { text: "transpose".into(), span: name.span };
+            let (exp, bound) = self.member(0, "prelude", &transpose, span);
+            return self.apply(exp, bound, vec![Arg::Done(record)], span, "transpose");
+        }
         let ty = self.solver.fresh();
         let origin = Origin::new(&name.text, name.span);
         self.solver.add(Constraint::Field {

@@ -294,6 +294,7 @@ impl Infer<'_> {
                 | ExpKind::RecursiveLocal(..)
                 | ExpKind::Builtin(_)
                 | ExpKind::Inspect(_)
+                | ExpKind::Check { .. }
                 | ExpKind::Lit(_)
                 | ExpKind::Number(_)
                 | ExpKind::Lambda(_)

@@ -31,6 +31,7 @@ impl Infer<'_> {
             | ExpKind::RecursiveLocal(..)
             | ExpKind::Builtin(_)
             | ExpKind::Inspect(_)
+            | ExpKind::Check { .. }
             | ExpKind::Lit(_)
             | ExpKind::Tuple(_)
             | ExpKind::Record(_)

@@ -51,7 +51,7 @@ const NAMES: &[(&str, &str)] = &[
     ),
     (
         "assert stopifnot error raise throw stop fail reject panic failwith invalid_arg abort exit",
-        "no definition fails by hand; indices and sizes are checked as they are used",
+        "a value under a condition is written `check \"x is {x}\" (x > 0) value`; where the condition fails, the program ends with this text",
     ),
     ("ln logarithm log_e", "the natural logarithm is `log`"),
     ("lg", "`log2 x` and `log10 x` are the logarithms to the bases 2 and 10"),
@@ -64,7 +64,7 @@ const NAMES: &[(&str, &str)] = &[
     ("cube", "a cube is written `x ** 3`"),
     ("cbrt", "write `x ** (1.0 / 3.0)`, for a positive `x`"),
     (
-        "inv reciprocal recip inverse_spd",
+        "reciprocal recip inverse_spd",
         "the inverse of a number is `1 / x`, that of a matrix `inverse a`",
     ),
     ("inv_logit expit logistic plogis", "the logistic function is `sigmoid`"),

@@ -103,6 +103,7 @@ pub(crate) fn slice_out_of_range(from: &str, to: &str, size: &str, span: Span) -
         span,
         "a slice goes from 0 to the size at most, and not backwards",
     )
+    .hint("bounds count from the start: all elements but the last are `xs[:length xs - 1]`")
 }
 
 pub(crate) fn too_many_indices(rank: usize, found: usize, span: Span, ty: &str) -> Problem {

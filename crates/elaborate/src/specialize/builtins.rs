@@ -8,7 +8,7 @@ use lambada_source::{Site, Span};
 
 use super::Specialize;
 use super::spine::Spine;
-use crate::builtin::{Builtin, Extremum, FunctionShape, constant, numbers};
+use crate::builtin::{Builtin, Extremum, FunctionShape, constant};
 
 impl Specialize<'_> {
     /// A partially applied builtin as a λ.
@@ -36,6 +36,10 @@ impl Specialize<'_> {
             Builtin::Constant(value) => core::lit(constant(value)),
             Builtin::Pseudo => core::lit(Scalar::Bool(self.from.pseudo)),
             Builtin::Function(name, shape) => return self.scalar_function(name, shape, args, span),
+            Builtin::IntOfBool => {
+                core::prim(Prim::SelectInt, vec![next(), core::int(1), core::int(0)])
+            }
+            Builtin::RealOfReal => return next(),
             Builtin::Length => core::dim(next(), 0),
             Builtin::Sum => core::reduce(ReduceOp::Add, next()),
             Builtin::Product => return self.product(next(), span),
@@ -73,14 +77,6 @@ impl Specialize<'_> {
                 return self.unravel(like, components, span);
             }
             Builtin::Inspect => return self.inspect("".into(), next(), span),
-            Builtin::Check(words) => {
-                let cond = next();
-                let values = (0..numbers(words)).map(|_| next()).collect();
-                let value = next();
-                let mut spine = Spine::default();
-                self.check_in(&mut spine, cond, span, words, values);
-                return self.close(spine, value);
-            }
         };
         self.at(term, span)
     }

@@ -44,6 +44,10 @@ impl Specialize<'_> {
                 let ty = self.mono(exp.ty);
                 self.inspect_value(label.clone(), &ty, span)
             }
+            ExpKind::Check { words, values, written } => {
+                let ty = self.mono(exp.ty);
+                self.check_value((words, values, *written), &ty, span)
+            }
             ExpKind::Lit(value) => self.at(core::lit(*value), span),
             ExpKind::Number(value) => {
                 let ty = self.mono(exp.ty);
@@ -237,6 +241,14 @@ impl Specialize<'_> {
             ExpKind::Inspect(ref label) if !args.is_empty() => {
                 let value = self.exp(args[0].0);
                 (self.inspect(label.clone(), value, args[0].1), 1)
+            }
+            ExpKind::Check { ref words, ref values, written } if args.len() > 1 => {
+                let mut spine = Spine::default();
+                let texts = self.shown(&mut spine, words, values);
+                let cond = self.exp(args[0].0);
+                self.checked(&mut spine, texts, written, cond, args[1].1);
+                let value = self.exp(args[1].0);
+                (self.close(spine, value), 2)
             }
             _ => (self.exp(head), 0),
         };

@@ -13,6 +13,7 @@
 mod arrays;
 mod builtins;
 mod chains;
+mod checks;
 mod clauses;
 mod elementwise;
 mod equality;

@@ -1,10 +1,12 @@
 //! The 64 bits of an integer. A negative integer is its two's complement; shifts are logical.
 
 use super::DISCRETE;
-use crate::Scalar::Int;
+use crate::Scalar::{Int, Real};
+use crate::special;
 use crate::{CText, Cost, Prim, Row, Scalar, ScalarTy, Surface};
 
 const I: ScalarTy = ScalarTy::Int;
+const R: ScalarTy = ScalarTy::Real;
 
 /// The count of a shift, modulo 64.
 fn count(places: Scalar) -> u32 {
@@ -95,6 +97,20 @@ pub(crate) const ROWS: &[Row] = &[
         cost: Cost::Cheap,
         doc: "The bits moved toward the low end, with zeros in their place, the sign bit too; the count is taken modulo 64.",
         example: (&[Int(-1), Int(60)], Int(15)),
+        domain: DISCRETE,
+    },
+    Row {
+        prim: Prim::RealBits,
+        name: "real_bits",
+        surface: Surface::Call("real_bits"),
+        args: &[R],
+        result: I,
+        eval: |a| Int(special::real_bits(a[0].real())),
+        partials: || vec![None],
+        c: CText::Call("lam_real_bits"),
+        cost: Cost::Cheap,
+        doc: "The 64 bits of a real as IEEE 754 stores it; every NaN has the same.",
+        example: (&[Real(1.0)], Int(0x3ff0_0000_0000_0000)),
         domain: DISCRETE,
     },
 ];

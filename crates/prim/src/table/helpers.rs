@@ -124,6 +124,16 @@ pub(crate) const HELPERS: &[Helper] = &[
 ",
     },
     Helper {
+        name: "lam_real_bits",
+        needs: &[],
+        text: r"static inline int64_t lam_real_bits(double x) {
+  union { double real; int64_t bits; } word;
+  word.real = x;
+  return x != x ? 0x7ff8000000000000 : word.bits;
+}
+",
+    },
+    Helper {
         name: "lam_digamma",
         needs: &[],
         text: r"static inline double lam_digamma(double x) {

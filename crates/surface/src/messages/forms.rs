@@ -54,15 +54,6 @@ pub fn else_if(span: Span, found: &str) -> Problem {
         .hint("write `if a then x else if b then y else z`")
 }
 
-pub fn word_operator(span: Span, found: &str, better: &str) -> Problem {
-    Problem::error(
-        "E0035",
-        format!("`{found}` is not an operator"),
-        span,
-        format!("write `{better}`"),
-    )
-}
-
 pub fn ambiguous_section(span: Span, op: &str) -> Problem {
     Problem::error(
         "E0036",
@@ -172,7 +163,7 @@ pub fn missing_comma(span: Span) -> Problem {
 
 pub fn semicolon_in_list(span: Span) -> Problem {
     Problem::error("E0082", "elements are separated by `,`", span, "expected `,`")
-        .hint("write `[a, b, c]`")
+        .hint("a row is an array of its own: write `[[a, b], [c, d]]`")
 }
 
 pub fn comprehension(span: Span) -> Problem {
@@ -253,7 +244,17 @@ pub fn wildcard_value(span: Span) -> Problem {
 
 pub fn text_value(span: Span) -> Problem {
     Problem::error("E0087", "there are no values of text", span, "expected an expression")
-        .hint("quotes are only for `import \"path\"` and `inspect_as \"name\" x`")
+        .hint("quotes are only for `import \"path\"`, `check \"text {x}\" condition value` and `inspect_as \"name\" x`")
+}
+
+pub fn open_brace_in_text(span: Span) -> Problem {
+    Problem::error("E0087", "this brace in the text is never closed", span, "starts here")
+        .hint("a value is shown by `{x}`; a brace itself is written `{{` or `}}`")
+}
+
+pub fn not_one_expression(span: Span) -> Problem {
+    Problem::error("E0087", "these braces do not hold one expression", span, "shown in the text")
+        .hint("a value is shown by `{x}`; a brace itself is written `{{` or `}}`")
 }
 
 pub fn space_before_dot(span: Span) -> Problem {

@@ -27,6 +27,10 @@ impl Parser<'_> {
                 let name = self.text();
                 ExprKind::InspectAs(name)
             }
+            TokenKind::Lower if self.here() == "check" && self.ahead(1).kind == TokenKind::Text => {
+                self.bump();
+                self.check_text()
+            }
             TokenKind::Lower => ExprKind::Var(self.bump_name().text),
             TokenKind::Upper => ExprKind::Con(self.bump_name().text),
             TokenKind::Int(value) => self.int(value),
@@ -76,13 +80,13 @@ impl Parser<'_> {
         text
     }
 
-    fn literal(&mut self, kind: ExprKind) -> ExprKind {
+    pub(super) fn literal(&mut self, kind: ExprKind) -> ExprKind {
         self.bump();
         kind
     }
 
     /// An integer. The largest one, 2⁶³, needs a minus sign.
-    fn int(&mut self, value: u64) -> ExprKind {
+    pub(super) fn int(&mut self, value: u64) -> ExprKind {
         let span = self.bump().span;
         let negative =
             self.at >= 2 && self.tokens[self.at - 2].kind == TokenKind::Op(BinaryOp::Sub);
@@ -359,7 +363,7 @@ pub(crate) fn level(expr: &Expr) -> u8 {
         | ExprKind::Match(..) => 0,
         ExprKind::For(..) | ExprKind::Loop(..) | ExprKind::Accumulate(..) => 0,
         ExprKind::Commented(_, inner) | ExprKind::Broken(inner) => level(inner),
-        ExprKind::Apply(..) | ExprKind::InspectAs(_) => POWER + 1,
+        ExprKind::Apply(..) | ExprKind::InspectAs(_) | ExprKind::Check(..) => POWER + 1,
         ExprKind::Var(_)
         | ExprKind::Con(_)
         | ExprKind::Int(_)
@@ -425,6 +429,7 @@ pub(crate) fn is_open(e: &Expr) -> bool {
         | ExprKind::Real(_)
         | ExprKind::Bool(_)
         | ExprKind::InspectAs(_)
+        | ExprKind::Check(..)
         | ExprKind::Tuple(_) => false,
         ExprKind::Record(_)
         | ExprKind::RecordUpdate(..)

@@ -30,7 +30,7 @@ impl Parser<'_> {
         if !self.eat_keyword(Keyword::If) {
             return Ok(None);
         }
-        Ok(Some(*self.nested(Self::single)?))
+        Ok(Some(*self.in_condition(|p| p.nested(Self::single))?))
     }
 
     /// A dimension: `i < n`, `a <= i < b` or `p in xs`.

@@ -208,14 +208,10 @@ impl Parser<'_> {
             }
             self.count(&mut length)?;
             if op.level() == COMPARISON
-                && self.kind() != TokenKind::Equals // has been told
+                && (self.kind() != TokenKind::Equals || self.in_condition) // else it has been told
                 && let Some(first) = comparison.replace(self.at)
             {
-                let or = (first..self.at).find(|at| self.text_at(*at) == "or");
-                let problem = match or {
-                    Some(or) => forms::word_operator(self.tokens[or].span, "or", "||"),
-                    None => forms::chained_comparison(self.tokens[first].span, self.span()),
-                };
+                let problem = forms::chained_comparison(self.tokens[first].span, self.span());
                 self.report(problem);
             }
             self.bump();
@@ -231,12 +227,32 @@ impl Parser<'_> {
             TokenKind::Op(BinaryOp::Sub) if self.at_negative_body() => Ok(None),
             TokenKind::Op(op) => Ok(Some(op)),
             TokenKind::Equals => self.stray_equals(start).map(Some),
-            TokenKind::Keyword(Keyword::And) if !self.in_rec && !self.and_function() => {
-                let problem = forms::word_operator(self.span(), "and", "&&");
-                self.report(problem);
+            TokenKind::Keyword(Keyword::And)
+                if !self.in_rec && (self.in_condition || !self.and_function()) =>
+            {
                 Ok(Some(BinaryOp::And))
             }
+            TokenKind::Lower if self.at_or() => Ok(Some(BinaryOp::Or)),
             _ => Ok(None),
+        }
+    }
+
+    /// Whether the word `or` stands between two operands. A file that defines `or` means its own.
+    fn at_or(&self) -> bool {
+        if self.here() != "or" || self.defines_or {
+            return false;
+        }
+        match self.ahead(1).kind {
+            TokenKind::Lower
+            | TokenKind::Upper
+            | TokenKind::Int(_)
+            | TokenKind::Real(_)
+            | TokenKind::Open(_)
+            | TokenKind::Op(BinaryOp::Sub) => true,
+            TokenKind::Keyword(keyword) => {
+                matches!(keyword, Keyword::Not | Keyword::True | Keyword::False)
+            }
+            _ => false,
         }
     }
 
@@ -275,6 +291,9 @@ impl Parser<'_> {
             && self.tokens[self.at - 1].kind == TokenKind::Lower
         {
             return self.halt(forms::missing_comma(self.tokens[self.at - 1].span));
+        }
+        if self.in_condition {
+            return Ok(BinaryOp::Eq);
         }
         let problem = forms::single_equals(self.span());
         // A line that begins with a name is a definition without its `let`.
@@ -372,6 +391,9 @@ impl Parser<'_> {
 
     /// `a ** b`, right-associative; `b` may have a sign.
     fn power(&mut self, start: usize) -> Parse<Box<Expr>> {
+        if self.at_factor() {
+            return self.product(start, |p| p.power(p.at));
+        }
         let base = self.application(start)?;
         if self.kind() != TokenKind::Op(BinaryOp::Pow)
             || self.ahead(1).kind == TokenKind::Close(Bracket::Round)
@@ -379,6 +401,33 @@ impl Parser<'_> {
             return Ok(base);
         }
         self.exponent(start, base)
+    }
+
+    /// Whether a number stands directly before a name or a parenthesis: `2k`, `2(x + 1)`.
+    fn at_factor(&self) -> bool {
+        let next = self.ahead(1);
+        matches!(self.kind(), TokenKind::Int(_) | TokenKind::Real(_))
+            && next.touches
+            && matches!(
+                next.kind,
+                TokenKind::Lower | TokenKind::Upper | TokenKind::Open(Bracket::Round)
+            )
+    }
+
+    /// `2k`: the product of a number and its factor, which binds tighter than `*`.
+    fn product(
+        &mut self,
+        start: usize,
+        factor: impl FnOnce(&mut Self) -> Parse<Box<Expr>>,
+    ) -> Parse<Box<Expr>> {
+        let number = match self.kind() {
+            TokenKind::Int(value) => self.int(value),
+            TokenKind::Real(value) => self.literal(ExprKind::Real(value)),
+            _ => return self.no_expression(),
+        };
+        let number = self.make(start, number);
+        let factor = self.nested(factor)?;
+        Ok(self.make(start, ExprKind::Binary(BinaryOp::Mul, number, factor)))
     }
 
     fn exponent(&mut self, start: usize, base: Box<Expr>) -> Parse<Box<Expr>> {
@@ -426,6 +475,7 @@ impl Parser<'_> {
             {
                 Ok(None)
             }
+            TokenKind::Lower if self.at_or() => Ok(None),
             TokenKind::Lower if self.here() == "where" && self.where_follows() => {
                 self.halt(items::where_clause(self.span()))
             }
@@ -515,6 +565,9 @@ impl Parser<'_> {
     /// An atom with its indices, fields and components.
     fn postfix(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
+        if self.at_factor() {
+            return self.product(start, Self::postfix);
+        }
         let atom = self.atom()?;
         self.suffixes(start, atom)
     }

@@ -154,7 +154,7 @@ impl Parser<'_> {
     }
 
     fn condition(&mut self, keyword: Span) -> Parse<Box<Expr>> {
-        let condition = self.expr()?;
+        let condition = self.in_condition(Self::expr)?;
         if !self.lost && !self.is(Keyword::Then) {
             let problem = forms::missing_then(keyword, &self.found(), self.gap());
             self.missing(problem);
@@ -275,7 +275,7 @@ impl Parser<'_> {
             return Ok(None);
         }
         self.bump();
-        Ok(Some(*self.nested(Self::single)?))
+        Ok(Some(*self.in_condition(|p| p.nested(Self::single))?))
     }
 
     /// Whether `when c` follows, a condition in the spelling of another language.
@@ -351,7 +351,7 @@ impl Parser<'_> {
             }
             TokenKind::Keyword(Keyword::While) => {
                 self.bump();
-                let condition = self.expr()?;
+                let condition = self.in_condition(Self::expr)?;
                 if self.is(Keyword::Checkpoint) {
                     return self.halt(forms::checkpoint_while(self.span()));
                 }

@@ -40,6 +40,15 @@ pub(super) fn constructors<'a>(text: &'a str, tokens: &[Token]) -> HashSet<&'a s
     found
 }
 
+/// Whether a definition of a file, or a local function or variable, has this name.
+pub(super) fn defines(text: &str, tokens: &[Token], name: &str) -> bool {
+    tokens.windows(2).any(|pair| {
+        let TokenKind::Keyword(keyword) = pair[0].kind else { return false };
+        let binds = matches!(keyword, Keyword::Def | Keyword::Let | Keyword::Rec);
+        binds && &text[pair[1].span.start as usize..pair[1].span.end as usize] == name
+    })
+}
+
 /// The part of a definition between its keyword and its `=`.
 #[derive(Default)]
 struct Head {

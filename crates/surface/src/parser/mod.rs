@@ -7,6 +7,7 @@
 //! expression around it.
 
 mod atoms;
+mod checks;
 mod clauses;
 mod expr;
 mod forms;
@@ -29,7 +30,7 @@ use crate::capitals;
 use crate::lexer::tokenize;
 use crate::messages::forms as messages;
 use crate::messages::syntax::{self, GapPosition, Missing};
-use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind};
+use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind, Tokens};
 
 /// Limit on the nesting of constructs, without `let`s, `else if`s and `;`.
 const DEPTH: usize = 1024;
@@ -111,6 +112,10 @@ struct Parser<'a> {
     in_rec: bool,
     /// Whether the dimension of a `for` is being read, after which `if` starts a filter.
     in_clause: bool,
+    /// Whether a condition is being read, in which a single `=` compares.
+    in_condition: bool,
+    /// Whether the file defines a function `or`.
+    defines_or: bool,
     /// Whether the pattern of a case is being read, which may have alternatives.
     in_case: bool,
     /// The columns of the `let`s around the current token, back to the last bracket.
@@ -142,8 +147,19 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn new(text: &'a str, file: FileId) -> Parser<'a> {
         let lexed = tokenize(text, file);
+        let constructors = items::constructors(text, &lexed.tokens);
+        Parser::of_tokens(text, file, lexed, constructors)
+    }
+
+    fn of_tokens(
+        text: &'a str,
+        file: FileId,
+        lexed: Tokens,
+        constructors: HashSet<&'a str>,
+    ) -> Parser<'a> {
+        let defines_or = items::defines(text, &lexed.tokens, "or");
         Parser {
-            constructors: items::constructors(text, &lexed.tokens),
+            constructors,
             text,
             file,
             tokens: lexed.tokens,
@@ -159,6 +175,8 @@ impl<'a> Parser<'a> {
             in_then: false,
             in_rec: false,
             in_clause: false,
+            in_condition: false,
+            defines_or,
             in_case: false,
             columns: Vec::new(),
             recovered: usize::MAX,
@@ -397,6 +415,8 @@ impl<'a> Parser<'a> {
         let (barrier, in_then, in_rec) = (self.barrier, self.in_then, self.in_rec);
         (self.barrier, self.in_then, self.in_rec) = (usize::MAX, false, false);
         let in_clause = std::mem::replace(&mut self.in_clause, false);
+        let in_condition = self.in_condition;
+        self.in_condition &= bracket == Bracket::Round;
         let columns = std::mem::take(&mut self.columns);
         self.open.push(bracket);
         let depth = self.depth;
@@ -408,6 +428,7 @@ impl<'a> Parser<'a> {
         self.open.pop();
         (self.barrier, self.in_then, self.in_rec) = (barrier, in_then, in_rec);
         (self.in_clause, self.columns) = (in_clause, columns);
+        self.in_condition = in_condition;
         match result {
             Ok((value, closed)) => {
                 // If nothing closes the bracket, outer constructs search for their own tokens.
@@ -493,7 +514,21 @@ impl<'a> Parser<'a> {
         mut one: impl FnMut(&mut Self) -> Parse<T>,
     ) -> Parse<Vec<T>> {
         let mut all = vec![one(self)?];
-        while self.another() {
+        let mut semicolon = None;
+        let mut commas = false;
+        while self.another() || self.at_list_semicolon(least) {
+            if self.kind() == TokenKind::Semicolon {
+                semicolon.get_or_insert(self.span());
+            } else {
+                commas = true;
+            }
+            // In brackets, semicolons between commas mean rows elsewhere.
+            if let Some(semicolon) = semicolon
+                && commas
+                && self.open.last() == Some(&Bracket::Square)
+            {
+                return self.halt(messages::semicolon_in_list(semicolon));
+            }
             let comma = self.bump().span;
             if matches!(self.kind(), TokenKind::Close(_)) {
                 if all.len() < least {
@@ -504,6 +539,20 @@ impl<'a> Parser<'a> {
             all.push(one(self)?);
         }
         Ok(all)
+    }
+
+    /// Whether a `;` separates the elements of an array or the fields of a record.
+    fn at_list_semicolon(&self, least: usize) -> bool {
+        let list = matches!(self.open.last(), Some(Bracket::Square | Bracket::Curly));
+        list && least == 1 && !self.lost && self.kind() == TokenKind::Semicolon
+    }
+
+    /// Reads a condition, in which a single `=` compares.
+    fn in_condition<T>(&mut self, inside: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
+        let around = std::mem::replace(&mut self.in_condition, true);
+        let result = inside(self);
+        self.in_condition = around;
+        result
     }
 
     /// Whether a `,` follows, perhaps behind a problem.

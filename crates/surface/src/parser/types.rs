@@ -1,7 +1,7 @@
 //! Types.
 
 use super::{Parse, Parser};
-use crate::ast::{Expr, Name, TypeExpr, TypeKind};
+use crate::ast::{BinaryOp, Expr, Name, TypeExpr, TypeKind};
 use crate::messages::syntax::Missing;
 use crate::messages::{forms, items};
 use crate::token::{Bracket, TokenKind};
@@ -15,18 +15,32 @@ impl Parser<'_> {
     pub(super) fn type_expr(&mut self) -> Parse<TypeExpr> {
         self.nested(|p| {
             let mut parts = Vec::new();
-            let mut last = p.applied_type()?;
+            let mut last = p.product_type()?;
             let mut length = 0;
             while p.eat(TokenKind::Arrow) {
                 p.count(&mut length)?;
                 parts.push(last);
-                last = p.applied_type()?;
+                last = p.product_type()?;
             }
             Ok(parts.into_iter().rfold(last, |codomain, domain| {
                 let span = domain.span.to(codomain.span);
                 TypeExpr { kind: TypeKind::Function(Box::new(domain), Box::new(codomain)), span }
             }))
         })
+    }
+
+    /// `a * b`, the tuple `(a, b)`.
+    fn product_type(&mut self) -> Parse<TypeExpr> {
+        let start = self.at;
+        let first = self.applied_type()?;
+        if self.lost || self.kind() != TokenKind::Op(BinaryOp::Mul) {
+            return Ok(first);
+        }
+        let mut parts = vec![first];
+        while !self.lost && self.eat(TokenKind::Op(BinaryOp::Mul)) {
+            parts.push(self.applied_type()?);
+        }
+        Ok(self.make_type(start, TypeKind::Tuple(parts)))
     }
 
     /// `list a`, `[n]list a`

@@ -3,6 +3,8 @@
 //! Parentheses stand where the [`level`] of an expression is lower than its place requires, and
 //! around an open expression that would absorb the token after it ([`Follow`]).
 
+use std::rc::Rc;
+
 use lambada_source::{About, Doc, Side};
 
 use super::operators::{chain, is_negative, left_level, level, right_level};
@@ -83,6 +85,18 @@ fn text(text: impl Into<String>) -> Doc {
     Doc::text(text)
 }
 
+/// `check "text {x}"`, on one line.
+fn check_text(words: &[Rc<str>], values: &[Expr]) -> String {
+    let mut out = String::from("check \"");
+    for (k, word) in words.iter().enumerate() {
+        out += &word.replace('{', "{{").replace('}', "}}");
+        if let Some(value) = values.get(k) {
+            out += &format!("{{{}}}", closed(value).group().render(usize::MAX).trim());
+        }
+    }
+    out + "\""
+}
+
 /// A literal that parses to the same real.
 pub(super) fn real(value: f64) -> String {
     if value.is_finite() { format!("{value:?}") } else { value.to_string().to_lowercase() }
@@ -96,6 +110,7 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
         ExprKind::Real(value) => text(real(*value)),
         ExprKind::Bool(value) => text(value.to_string()),
         ExprKind::InspectAs(name) => text(format!("inspect_as \"{name}\"")),
+        ExprKind::Check(words, values) => text(check_text(words, values)),
         ExprKind::Tuple(parts) if is_filled(parts) => filled(parts.iter().map(single).collect()),
         ExprKind::Tuple(parts) => brackets("(", parts.iter().map(single), ")"),
         ExprKind::Record(fields) => brackets("{", fields.iter().map(field), "}"),
