@@ -114,7 +114,6 @@ impl Builtin {
             | Builtin::Minimum
             | Builtin::Extremum(_) => 1,
             Builtin::Vjp | Builtin::Jacobian | Builtin::Band | Builtin::Unravel => 2,
-            Builtin::Check(words) => 2 + numbers(words),
             Builtin::Jvp | Builtin::Reach => 3,
         }
     }
