@@ -13,7 +13,6 @@
 mod arrays;
 mod builtins;
 mod chains;
-mod checks;
 mod clauses;
 mod elementwise;
 mod equality;

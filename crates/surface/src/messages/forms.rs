@@ -247,13 +247,8 @@ pub fn text_value(span: Span) -> Problem {
         .hint("quotes are only for `import \"path\"`, `check \"text {x}\" condition value` and `inspect_as \"name\" x`")
 }
 
-pub fn open_brace_in_text(span: Span) -> Problem {
-    Problem::error("E0087", "this brace in the text is never closed", span, "starts here")
-        .hint("a value is shown by `{x}`; a brace itself is written `{{` or `}}`")
-}
-
-pub fn not_one_expression(span: Span) -> Problem {
-    Problem::error("E0087", "these braces do not hold one expression", span, "shown in the text")
+pub fn braces_in_text(span: Span) -> Problem {
+    Problem::error("E0035", "these braces do not hold one expression", span, "shown in the text")
         .hint("a value is shown by `{x}`; a brace itself is written `{{` or `}}`")
 }
 

@@ -7,7 +7,6 @@
 //! expression around it.
 
 mod atoms;
-mod checks;
 mod clauses;
 mod expr;
 mod forms;
