@@ -95,7 +95,7 @@ impl Shell {
             ..self.session.options().clone()
         };
         let compiling = progress::working("compiling");
-        let sweep = unit.sweep(what, options);
+        let sweep = Sweep::new(unit, what, options);
         drop(compiling);
         sweep.map_err(|p| self.told(p))
     }

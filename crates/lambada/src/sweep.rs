@@ -148,18 +148,18 @@ pub struct Swept<T> {
     pub slopes: Option<Vec<(String, T)>>,
 }
 
-impl Unit {
+impl Sweep {
     /// Prepares a definition for evaluation along a range. `options` depend on the arguments.
     ///
     /// # Errors
     /// Problems of the request and of the inputs.
-    pub fn sweep(
-        &self,
+    pub fn new(
+        unit: &Unit,
         what: &Along,
         options: impl Fn(&[Data]) -> Options,
     ) -> Result<Sweep, Vec<Problem>> {
         let Along { definition, name, range, inputs, slopes } = *what;
-        let call = self.call_at(definition, Operator::Value, None, inputs)?;
+        let call = unit.call_at(definition, Operator::Value, None, inputs)?;
         let parameter = match range {
             Some((range, ends)) => Some(parameter(&call, range, ends).map_err(|p| vec![p])?),
             None => None,
@@ -188,20 +188,20 @@ impl Unit {
         let wrt = request.wrt.map(<[String]>::to_vec).or(own);
         let options = options(&args);
         sweep.slopes = match request.reverse {
-            true => vec![self.gradient(definition, wrt, inputs, &options)?],
-            false => self.tangents(definition, wrt, inputs, &options)?,
+            true => vec![Sweep::gradient(unit, definition, wrt, inputs, &options)?],
+            false => Sweep::tangents(unit, definition, wrt, inputs, &options)?,
         };
         Ok(sweep)
     }
 
     fn gradient(
-        &self,
+        unit: &Unit,
         definition: &str,
         wrt: Option<Vec<String>>,
         inputs: &Inputs,
         options: &Options,
     ) -> Result<Evaluated, Vec<Problem>> {
-        let call = self.call_at(definition, Operator::Grad, wrt.as_deref(), inputs)?;
+        let call = unit.call_at(definition, Operator::Grad, wrt.as_deref(), inputs)?;
         let args = call.arguments(inputs)?;
         let names = call.wrt_names().iter().map(ToString::to_string).collect();
         Evaluated::new(call, args, names, options)
@@ -209,13 +209,13 @@ impl Unit {
 
     /// A tangent for each real of the parameters.
     fn tangents(
-        &self,
+        unit: &Unit,
         definition: &str,
         wrt: Option<Vec<String>>,
         inputs: &Inputs,
         options: &Options,
     ) -> Result<Vec<Evaluated>, Vec<Problem>> {
-        let call = self.call_at(definition, Operator::Jvp, wrt.as_deref(), inputs)?;
+        let call = unit.call_at(definition, Operator::Jvp, wrt.as_deref(), inputs)?;
         let args = call.arguments(inputs)?;
         let (names, point) = (call.wrt_names(), call.point(&args));
         let executable = Rc::new(Executable::with(call.program, call.entry, options)?);

@@ -13,6 +13,7 @@
 //! which has no dependencies, writes the elements.
 
 mod axis;
+mod evaluations;
 mod file;
 mod panel;
 mod sample;

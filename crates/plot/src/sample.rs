@@ -2,6 +2,7 @@
 //! curve bends or climbs visibly. Climbs that bisection does not flatten are jumps, which interrupt
 //! the curve, as values that are not finite do; bisection finds the ends of such gaps too.
 
+use crate::evaluations::{Evaluations, Sample};
 use crate::window::{Hull, hull, window_of};
 use crate::{Curve, Panel};
 
@@ -32,29 +33,6 @@ const MOST: usize = 20_000;
 /// Integers at which a function is evaluated. Of a longer range, they are every second, every
 /// third, …
 const INTEGERS: i64 = 2000;
-
-/// Values of all curves at a point.
-#[derive(Clone, Debug)]
-pub struct Sample {
-    pub x: f64,
-    values: Vec<f64>,
-}
-
-impl Sample {
-    /// The value of a curve; NaN if the function has none here.
-    pub fn value(&self, column: usize) -> f64 {
-        self.values.get(column).copied().unwrap_or(f64::NAN)
-    }
-}
-
-/// A function that can be evaluated.
-pub trait Evaluations {
-    /// Why a value is missing.
-    type Error;
-
-    /// The values at a point.
-    fn at(&mut self, x: f64) -> Result<Sample, Self::Error>;
-}
 
 /// The function, and its curves in the order of their appearance.
 struct Function<'f, E> {

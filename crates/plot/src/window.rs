@@ -2,7 +2,7 @@
 //! keep growing as the function is evaluated closer to a point. Then the picture shows the
 //! values off the way to such a pole, and at least those between Tukey's fences.
 
-use crate::sample::{Evaluations, Sample};
+use crate::evaluations::{Evaluations, Sample};
 
 /// Steps toward a supposed pole. Those that do not climb halve the next.
 const STEPS: usize = 50;

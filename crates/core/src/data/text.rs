@@ -405,6 +405,7 @@ fn cells(value: &Data, place: String, style: Style, out: &mut Vec<(String, Strin
             out.push((place, name.to_string()));
             Some(())
         }
-        Data::Con { .. } | Data::Tuple(_) | Data::Array(_) => None,
+        Data::Con { .. } | Data::Tuple(_) => None,
+        Data::Array(_) => None,
     }
 }
