@@ -12,11 +12,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Elem, Exp, Nest, Op, Out, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Effect, Elem, Exp, Nest, Op, Out, Param, Stm, Var};
 use lambada_prim::{Prim, ReduceOp, ScalarTy, Surface};
 use lambada_surface::ast::Expr;
 use lambada_surface::{build, print_expr};
 
+use crate::checking::is_written_check;
 use crate::lines::Line;
 use crate::pieces::call;
 use crate::printer::Printer;
@@ -181,6 +182,9 @@ impl Printer<'_> {
     fn read(&self, body: &Block, results: &[Atom], reading: &mut Reading) -> Option<Vec<Var>> {
         let last: Vec<Var> = results.iter().map(|a| a.as_var()).collect::<Option<_>>()?;
         for (k, stm) in body.stms.iter().enumerate() {
+            if stm.exp.effect() == Effect::Fails && !is_written_check(stm) {
+                continue;
+            }
             let [p] = &stm.binds[..] else { return None };
             match &stm.exp {
                 Exp::Op(Op::Index(array, at)) => self.element(p, *array, at, reading)?,

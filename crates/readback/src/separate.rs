@@ -12,6 +12,8 @@ use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Effect, Exp, Names, Nest, Op, Renaming, Stm, Var, free_vars};
 
+use crate::checking::is_written_check;
+
 /// Separates the `for`s of a block.
 pub(crate) fn separate(block: &mut Block, names: &mut Names) {
     let mut written = Vec::with_capacity(block.stms.len());
@@ -74,8 +76,12 @@ fn needed(body: &Block, made: &HashMap<Var, usize>, result: Atom) -> HashSet<usi
 
 fn is_pure(body: &Block) -> bool {
     !body.any(&mut |stm| match &stm.exp {
-        // Checks are not printed.
-        Exp::Op(op) => !matches!(op.effect(), Effect::None | Effect::Fails),
+        Exp::Op(op) => match op.effect() {
+            Effect::None => false,
+            // Other checks are not printed.
+            Effect::Fails => is_written_check(stm),
+            _ => true,
+        },
         Exp::Nest(_) => false,
     })
 }

@@ -178,7 +178,7 @@ pub fn comprehension(span: Span) -> Problem {
 
 pub fn range_for(span: Span) -> Problem {
     Problem::error("E0046", "there is no such range", span, "expected a bound or an array")
-        .hint("write `for i < n => e` for i = 0, …, n - 1, `for i in a..b => e` for i = a, …, b - 1; a part of an array is `xs[a:b]`")
+        .hint("write `for i < n => e` for i = 0, …, n - 1, `for i in a..b => e` for i = a, …, b - 1, with `b + 1` to include b; a part of an array is `xs[a:b]`")
 }
 
 pub fn range_pattern(span: Span) -> Problem {

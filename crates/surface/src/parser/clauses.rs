@@ -70,7 +70,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `i in a..b`, `i in a:b`, without `b`: `a <= i < b`, or `i < b` from 0.
+    /// `i in a..b`, without `b`: `a <= i < b`, or `i < b` from 0. `a:b` has its end in some
+    /// languages, so it is none.
     fn range(&mut self, pattern: Pattern, from: Expr) -> Parse<Clause> {
         let text = match pattern.kind {
             PatternKind::Var(text) => text,
@@ -80,7 +81,7 @@ impl Parser<'_> {
         };
         let name = Name { text, span: pattern.span };
         let inclusive = self.here() == "..." || self.ahead(1).kind == TokenKind::Equals;
-        if inclusive {
+        if inclusive || self.kind() == TokenKind::Colon {
             return self.halt(forms::range_for(self.span()));
         }
         self.bump();
