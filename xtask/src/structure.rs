@@ -64,7 +64,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("chad", 20),
     ("core", 11),
     ("differentiate", 6),
-    ("elaborate", 26),
+    ("elaborate", 28),
     ("emit", 1),
     ("graph", 9),
     ("lambada", 9),

@@ -133,5 +133,5 @@ def fit (p : [2]real) : [2]real =
 #[test]
 fn a_gradient_that_jumps_is_not_decided_and_not_wrong() {
     let table = table("def kink (x : real) : real = abs x\n", &["x=0"]);
-    assert!(table.trim_end().ends_with("0 of 1"), "{table}");
+    assert!(table.lines().any(|line| line.trim_end().ends_with("0 of 1")), "{table}");
 }

@@ -11,7 +11,8 @@ use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, 
 use lambada_surface::{build, print_expr};
 
 use crate::choices;
-use crate::elementwise::Output;
+use crate::elementwise::{Output, elementwise, place};
+use crate::known::known_call;
 use crate::lines::Line;
 use crate::locals;
 use crate::pieces::{call, infix, literal, reduced, width};
@@ -192,7 +193,7 @@ impl Printer<'_> {
         lines: &mut Vec<Line>,
     ) {
         if let Some(known) = self.table.known(function) {
-            return self.known_call(stm, &known.clone(), args, lines);
+            return known_call(self, stm, &known.clone(), args, lines);
         }
         let mut values: Vec<Expr> = args.iter().map(|a| self.decided(*a)).collect();
         if values.is_empty() {
@@ -344,8 +345,8 @@ impl Printer<'_> {
             .collect();
         let copied = stm.binds.first().is_some_and(|p| self.fors.array(p.var).is_some());
         let at = (index, extent);
-        if self.place(at, body, &outputs, lines)
-            || !copied && !outputs.is_empty() && self.elementwise(at, body, &outputs, lines)
+        if place(self, at, body, &outputs, lines)
+            || !copied && !outputs.is_empty() && elementwise(self, at, body, &outputs, lines)
         {
             return;
         }

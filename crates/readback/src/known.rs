@@ -17,142 +17,140 @@ use crate::names::hint_of;
 use crate::pieces::call;
 use crate::printer::Printer;
 
-impl Printer<'_> {
-    /// A call of a known function.
-    pub(crate) fn known_call(
-        &mut self,
-        stm: &Stm,
-        known: &Known,
-        args: &[Atom],
-        lines: &mut Vec<Line>,
-    ) {
-        let arguments = self.in_order(known, args, &|role| match role {
-            Role::Argument(k) => Some(k),
-            _ => None,
-        });
-        // The bindings that are used, by position in the text.
-        let mut binds: Vec<(usize, &Bound)> = Vec::new();
-        for (role, p) in known.results.iter().zip(&stm.binds) {
-            match role {
-                Role::Component(k) | Role::Argument(k) if self.uses.any(p.var) => {
-                    binds.push((*k, p));
-                }
-                _ => {}
+/// A call of a known function.
+pub(crate) fn known_call(
+    of: &mut Printer,
+    stm: &Stm,
+    known: &Known,
+    args: &[Atom],
+    lines: &mut Vec<Line>,
+) {
+    let arguments = in_order(of, known, args, &|role| match role {
+        Role::Argument(k) => Some(k),
+        _ => None,
+    });
+    // The bindings that are used, by position in the text.
+    let mut binds: Vec<(usize, &Bound)> = Vec::new();
+    for (role, p) in known.results.iter().zip(&stm.binds) {
+        match role {
+            Role::Component(k) | Role::Argument(k) if of.uses.any(p.var) => {
+                binds.push((*k, p));
             }
+            _ => {}
         }
-        let value = match known.derivative {
-            None => build::call(named(known), arguments),
-            Some(Derivative::Jvp) => {
-                let tangents = self.in_order(known, args, &|role| match role {
-                    Role::Tangent(k) => Some(k),
-                    _ => None,
-                });
-                let moved: Vec<usize> = known.params.iter().filter_map(tangent_of).collect();
-                let (f, point) = self.at(known, &arguments, &moved, None);
-                let pushed = build::call(build::var("jvp"), [f, point, build::tuple(tangents)]);
-                build::component(pushed, 1)
-            }
-            Some(Derivative::Vjp) => {
-                let cotangents = self.in_order(known, args, &|role| match role {
-                    Role::Cotangent(k) => Some(k),
-                    _ => None,
-                });
-                let moved: Vec<usize> = binds.iter().map(|(k, _)| *k).collect();
-                let given = known.params.iter().filter_map(cotangent_of).collect();
-                let (f, point) = self.at(known, &arguments, &moved, Some(given));
-                let pulled = build::component(build::call(build::var("vjp"), [f, point]), 1);
-                build::call(pulled, [build::tuple(cotangents)])
-            }
-        };
-        let count = match known.derivative {
-            None | Some(Derivative::Jvp) => known.components,
-            Some(Derivative::Vjp) => binds.len(),
-        };
-        // A length that the text mentions follows the value.
-        let lengths: Vec<(usize, &Bound)> = known
-            .results
-            .iter()
-            .zip(&stm.binds)
-            .filter_map(|(role, p)| match role {
-                Role::Length(k) if self.uses.any(p.var) => Some((*k, p)),
+    }
+    let value = match known.derivative {
+        None => build::call(named(known), arguments),
+        Some(Derivative::Jvp) => {
+            let tangents = in_order(of, known, args, &|role| match role {
+                Role::Tangent(k) => Some(k),
                 _ => None,
-            })
-            .collect();
-        let whole = value.clone();
-        match binds[..] {
-            [(_, p)] if count == 1 => self.define(p.var, value, lines),
-            [(k, p)] => self.define(p.var, build::component(value, k), lines),
-            _ => {
-                let mut names: Vec<Rc<str>> = vec!["_".into(); count];
-                for (place, (k, p)) in binds.iter().enumerate() {
-                    let place = if count == binds.len() { place } else { *k };
-                    names[place] = self.tokens.bind(p.var);
-                }
-                lines.push(Line::several(names, value, Vec::new()));
+            });
+            let moved: Vec<usize> = known.params.iter().filter_map(tangent_of).collect();
+            let (f, point) = at(of, known, &arguments, &moved, None);
+            let pushed = build::call(build::var("jvp"), [f, point, build::tuple(tangents)]);
+            build::component(pushed, 1)
+        }
+        Some(Derivative::Vjp) => {
+            let cotangents = in_order(of, known, args, &|role| match role {
+                Role::Cotangent(k) => Some(k),
+                _ => None,
+            });
+            let moved: Vec<usize> = binds.iter().map(|(k, _)| *k).collect();
+            let given = known.params.iter().filter_map(cotangent_of).collect();
+            let (f, point) = at(of, known, &arguments, &moved, Some(given));
+            let pulled = build::component(build::call(build::var("vjp"), [f, point]), 1);
+            build::call(pulled, [build::tuple(cotangents)])
+        }
+    };
+    let count = match known.derivative {
+        None | Some(Derivative::Jvp) => known.components,
+        Some(Derivative::Vjp) => binds.len(),
+    };
+    // A length that the text mentions follows the value.
+    let lengths: Vec<(usize, &Bound)> = known
+        .results
+        .iter()
+        .zip(&stm.binds)
+        .filter_map(|(role, p)| match role {
+            Role::Length(k) if of.uses.any(p.var) => Some((*k, p)),
+            _ => None,
+        })
+        .collect();
+    let whole = value.clone();
+    match binds[..] {
+        [(_, p)] if count == 1 => of.define(p.var, value, lines),
+        [(k, p)] => of.define(p.var, build::component(value, k), lines),
+        _ => {
+            let mut names: Vec<Rc<str>> = vec!["_".into(); count];
+            for (place, (k, p)) in binds.iter().enumerate() {
+                let place = if count == binds.len() { place } else { *k };
+                names[place] = of.tokens.bind(p.var);
             }
-        }
-        for (k, p) in lengths {
-            let component = match binds.iter().find(|(place, _)| *place == k) {
-                Some((_, array)) => self.atom(array.var.into()),
-                None if count == 1 => whole.clone(),
-                None => build::component(whole.clone(), k),
-            };
-            self.define(p.var, call("length", [component]), lines);
+            lines.push(Line::several(names, value, Vec::new()));
         }
     }
+    for (k, p) in lengths {
+        let component = match binds.iter().find(|(place, _)| *place == k) {
+            Some((_, array)) => of.atom(array.var.into()),
+            None if count == 1 => whole.clone(),
+            None => build::component(whole.clone(), k),
+        };
+        of.define(p.var, call("length", [component]), lines);
+    }
+}
 
-    /// The arguments of a call with a position, in the order of these.
-    fn in_order(
-        &self,
-        known: &Known,
-        args: &[Atom],
-        place: &dyn Fn(Role) -> Option<usize>,
-    ) -> Vec<Expr> {
-        let all = known.params.iter().zip(args);
-        let mut found: Vec<(usize, Expr)> =
-            all.filter_map(|(role, a)| Some((place(*role)?, self.decided(*a)))).collect();
-        found.sort_by_key(|(k, _)| *k);
-        found.into_iter().map(|(_, e)| e).collect()
-    }
+/// The arguments of a call with a position, in the order of these.
+fn in_order(
+    of: &Printer,
+    known: &Known,
+    args: &[Atom],
+    place: &dyn Fn(Role) -> Option<usize>,
+) -> Vec<Expr> {
+    let all = known.params.iter().zip(args);
+    let mut found: Vec<(usize, Expr)> =
+        all.filter_map(|(role, a)| Some((place(*role)?, of.decided(*a)))).collect();
+    found.sort_by_key(|(k, _)| *k);
+    found.into_iter().map(|(_, e)| e).collect()
+}
 
-    /// The function of some of the arguments, to some of the components, and its point.
-    fn at(
-        &mut self,
-        known: &Known,
-        arguments: &[Expr],
-        moved: &[usize],
-        given: Option<Vec<usize>>,
-    ) -> (Expr, Expr) {
-        let point = build::tuple(moved.iter().map(|k| arguments[*k].clone()).collect());
-        let f = named(known);
-        let last = arguments.len() - 1;
-        let given = given.filter(|given| given.len() < known.components);
-        if *moved == [last] && given.is_none() {
-            return (build::call(f, arguments[..last].to_vec()), point);
-        }
-        let mut all = arguments.to_vec();
-        let mut names = Vec::new();
-        for k in moved {
-            let name = self.tokens.fresh(&hint(&arguments[*k]));
-            all[*k] = build::var(name.clone());
-            names.push(build::binds(name));
-        }
-        let mut body = build::call(f, all);
-        if let Some(given) = given {
-            let mut parts: Vec<Rc<str>> = vec!["_".into(); known.components];
-            given.iter().for_each(|k| parts[*k] = self.tokens.fresh("part"));
-            body = match given[..] {
-                [k] => build::component(body, k),
-                _ => {
-                    let result = given.iter().map(|k| build::var(parts[*k].clone())).collect();
-                    let pattern = parts.iter().map(|name| build::binds(name.clone())).collect();
-                    build::let_(build::tuple_pattern(pattern), body, build::tuple(result))
-                }
-            };
-        }
-        let param = Param { pattern: build::tuple_pattern(names), ty: None };
-        (build::expr(ExprKind::Lambda(vec![param], Box::new(body))), point)
+/// The function of some of the arguments, to some of the components, and its point.
+fn at(
+    of: &mut Printer,
+    known: &Known,
+    arguments: &[Expr],
+    moved: &[usize],
+    given: Option<Vec<usize>>,
+) -> (Expr, Expr) {
+    let point = build::tuple(moved.iter().map(|k| arguments[*k].clone()).collect());
+    let f = named(known);
+    let last = arguments.len() - 1;
+    let given = given.filter(|given| given.len() < known.components);
+    if *moved == [last] && given.is_none() {
+        return (build::call(f, arguments[..last].to_vec()), point);
     }
+    let mut all = arguments.to_vec();
+    let mut names = Vec::new();
+    for k in moved {
+        let name = of.tokens.fresh(&hint(&arguments[*k]));
+        all[*k] = build::var(name.clone());
+        names.push(build::binds(name));
+    }
+    let mut body = build::call(f, all);
+    if let Some(given) = given {
+        let mut parts: Vec<Rc<str>> = vec!["_".into(); known.components];
+        given.iter().for_each(|k| parts[*k] = of.tokens.fresh("part"));
+        body = match given[..] {
+            [k] => build::component(body, k),
+            _ => {
+                let result = given.iter().map(|k| build::var(parts[*k].clone())).collect();
+                let pattern = parts.iter().map(|name| build::binds(name.clone())).collect();
+                build::let_(build::tuple_pattern(pattern), body, build::tuple(result))
+            }
+        };
+    }
+    let param = Param { pattern: build::tuple_pattern(names), ty: None };
+    (build::expr(ExprKind::Lambda(vec![param], Box::new(body))), point)
 }
 
 /// `norm`, or `linalg.lu`.

@@ -17,6 +17,7 @@ use crate::names::Tokens;
 use crate::phases::Comment;
 use crate::pieces::width;
 use crate::regions::{self, Item, Region, binds, mentions};
+use crate::sums::simple_sum;
 use crate::uses::Uses;
 
 /// Limit on the width of an inlined value; wider ones get names.
@@ -247,7 +248,7 @@ impl Printer<'_> {
         }
         let leaving: Vec<Rc<str>> = leaving.iter().map(|v| self.tokens.bind(*v)).collect();
         let outs: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.out)).collect();
-        let value = match self.simple_sum(all.block, region, &body, leaving.is_empty(), lines) {
+        let value = match simple_sum(self, all.block, region, &body, leaving.is_empty(), lines) {
             Some(value) => value,
             None => {
                 let named = names.into_iter().map(build::name);

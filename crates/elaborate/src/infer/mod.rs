@@ -207,7 +207,7 @@ impl<'a> Infer<'a> {
         }
         let definitions: Vec<Span> = infer.globals.iter().map(|def| def.syntax.span).collect();
         infer.extrema.explain(&mut infer.problems, &definitions);
-        infer.take_types_of_uses();
+        uses::take_types_of_uses(&mut infer);
         infer
     }
 

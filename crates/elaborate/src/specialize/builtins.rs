@@ -7,6 +7,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Surface};
 use lambada_source::{Shown, Site, Span};
 
 use super::Specialize;
+use super::ravel::{ravel, unravel};
 use super::spine::{Item, Spine};
 use crate::builtin::{Builtin, Extremum, FunctionShape, constant};
 use crate::typed::Exp;
@@ -72,10 +73,10 @@ impl Specialize<'_> {
                 let (f, x) = (next(), next());
                 return self.jacobian(f, x, span);
             }
-            Builtin::Ravel => return self.ravel(next(), span),
+            Builtin::Ravel => return ravel(self, next(), span),
             Builtin::Unravel => {
                 let (like, components) = (next(), next());
-                return self.unravel(like, components, span);
+                return unravel(self, like, components, span);
             }
             Builtin::Inspect => return self.inspect("".into(), next(), span),
         };

@@ -26,166 +26,164 @@ enum Content {
     Array(Term),
 }
 
-impl Specialize<'_> {
-    pub(super) fn ravel(&mut self, x: Term, span: Span) -> Term {
-        if is_flat(x.ty()) {
-            return x;
-        }
-        let mut spine = Spine::default();
-        let leaves = self.leaves(x, &mut spine);
-        let mut pieces = Vec::new();
-        for leaf in leaves {
-            add_piece(&mut pieces, leaf);
-        }
-        let joined = self.joined(pieces, &mut spine, span);
-        self.close(spine, joined)
+pub(super) fn ravel(of: &mut Specialize, x: Term, span: Span) -> Term {
+    if is_flat(x.ty()) {
+        return x;
     }
-
-    pub(super) fn unravel(&mut self, like: Term, components: Term, span: Span) -> Term {
-        let ty = like.ty().clone();
-        let mut spine = Spine::default();
-        let components = self.share_as_var(&mut spine, "components", components);
-        if is_flat(&ty) {
-            let like = self.share_as_var(&mut spine, "vector", like);
-            self.check_count(&components, core::dim(like, 0), span, &mut spine);
-            return self.close(spine, components);
-        }
-        let leaves = self.leaves(like, &mut spine);
-        let mut total = core::int(0);
-        let mut parts = Vec::new();
-        for leaf in &leaves {
-            parts.push(self.cut(&components, &total, leaf));
-            total = plus(total, count(leaf));
-        }
-        self.check_count(&components, total, span, &mut spine);
-        let mut parts = parts.into_iter();
-        let vector = self.assembled(&ty, &mut parts, &mut spine, span);
-        self.close(spine, vector)
+    let mut spine = Spine::default();
+    let parts = leaves(of, x, &mut spine);
+    let mut pieces = Vec::new();
+    for leaf in parts {
+        add_piece(&mut pieces, leaf);
     }
+    let joined = joined(of, pieces, &mut spine, span);
+    of.close(spine, joined)
+}
 
-    /// The scalars and the arrays of scalars that a vector consists of, in order.
-    fn leaves(&mut self, x: Term, spine: &mut Spine) -> Vec<Term> {
-        let x = self.share_as_var(spine, "vector", x);
-        if !has_parts(x.ty()) {
-            return vec![x];
-        }
-        let axes = Self::rank(x.ty());
-        let mut leaves = Vec::new();
-        for k in 0..items(inside(x.ty())).len() {
-            let part = self.part_of_elements(x.clone(), axes, k, spine);
-            leaves.append(&mut self.leaves(part, spine));
-        }
-        leaves
+pub(super) fn unravel(of: &mut Specialize, like: Term, components: Term, span: Span) -> Term {
+    let ty = like.ty().clone();
+    let mut spine = Spine::default();
+    let components = of.share_as_var(&mut spine, "components", components);
+    if is_flat(&ty) {
+        let like = of.share_as_var(&mut spine, "vector", like);
+        check_count(of, &components, core::dim(like, 0), span, &mut spine);
+        return of.close(spine, components);
     }
-
-    /// One array of all pieces.
-    fn joined(&mut self, mut pieces: Vec<Piece>, spine: &mut Spine, span: Span) -> Term {
-        if pieces.len() == 1
-            && let Some(Piece { content: Content::Scalars(scalars), .. }) = pieces.pop_if(scalars)
-        {
-            return self.literal(scalars, span);
-        }
-        let mut shared = Vec::new();
-        let mut total = core::int(0);
-        for Piece { content, count } in pieces {
-            let array = match content {
-                Content::Scalars(scalars) => {
-                    let literal = self.literal(scalars, span);
-                    self.share_as_var(spine, "components", literal)
-                }
-                Content::Array(array) => array,
-            };
-            let start = total.clone();
-            total = plus(total, count);
-            let end = self.share(spine, "end", total.clone());
-            total = end.clone();
-            shared.push((array, start, end));
-        }
-        let k = self.fresh("k", Ty::INT);
-        let place = core::var(&k);
-        let mut rest = None;
-        for (array, start, end) in shared.into_iter().rev() {
-            let here = element(&array, minus(place.clone(), start), span);
-            rest = Some(match rest {
-                None => here,
-                Some(rest) => {
-                    let before = core::prim(Prim::LtInt, vec![place.clone(), end]);
-                    core::if_(before, here, rest)
-                }
-            });
-        }
-        match rest {
-            Some(body) => self.at(core::for_(k, total, body), span),
-            None => self.literal(Vec::new(), span),
-        }
+    let leaves = leaves(of, like, &mut spine);
+    let mut total = core::int(0);
+    let mut parts = Vec::new();
+    for leaf in &leaves {
+        parts.push(cut(of, &components, &total, leaf));
+        total = plus(total, count(leaf));
     }
+    check_count(of, &components, total, span, &mut spine);
+    let mut parts = parts.into_iter();
+    let vector = assembled(of, &ty, &mut parts, &mut spine, span);
+    of.close(spine, vector)
+}
 
-    fn literal(&self, scalars: Vec<Term>, span: Span) -> Term {
-        Term::new(TermKind::Array(scalars), Ty::array(Ty::REAL), self.span(span))
+/// The scalars and the arrays of scalars that a vector consists of, in order.
+fn leaves(of: &mut Specialize, x: Term, spine: &mut Spine) -> Vec<Term> {
+    let x = of.share_as_var(spine, "vector", x);
+    if !has_parts(x.ty()) {
+        return vec![x];
     }
-
-    /// The components from `start` on, in the shape of `leaf`.
-    fn cut(&mut self, components: &Term, start: &Term, leaf: &Term) -> Term {
-        let (rank, span) = (Self::rank(leaf.ty()), components.span());
-        let vars: Vec<Var> = (0..rank).map(|_| self.fresh("i", Ty::INT)).collect();
-        let mut place = core::int(0);
-        for (axis, var) in vars.iter().enumerate() {
-            place = plus(times(place, core::dim(leaf.clone(), axis)), core::var(var));
-        }
-        let at = core::index(components.clone(), vec![plus(start.clone(), place)], span);
-        let axes = vars.into_iter().enumerate().rev();
-        axes.fold(at, |body, (axis, var)| core::for_(var, core::dim(leaf.clone(), axis), body))
+    let axes = Specialize::rank(x.ty());
+    let mut found = Vec::new();
+    for k in 0..items(inside(x.ty())).len() {
+        let part = of.part_of_elements(x.clone(), axes, k, spine);
+        found.append(&mut leaves(of, part, spine));
     }
+    found
+}
 
-    /// A value of a type from its leaves.
-    fn assembled(
-        &mut self,
-        ty: &Ty,
-        leaves: &mut dyn Iterator<Item = Term>,
-        spine: &mut Spine,
-        span: Span,
-    ) -> Term {
-        if !has_parts(ty) {
-            return leaves.next().expect("each leaf was cut");
-        }
-        let (axes, element) = (Self::rank(ty), inside(ty));
-        let mut parts = Vec::new();
-        for item in items(element) {
-            let ty = (0..axes).fold(item, |ty, _| Ty::array(ty));
-            let part = self.assembled(&ty, leaves, spine, span);
-            parts.push(self.share_as_var(spine, "part", part));
-        }
-        let Some(first) = parts.first().cloned() else {
-            unreachable!("a vector has a component");
+/// One array of all pieces.
+fn joined(of: &mut Specialize, mut pieces: Vec<Piece>, spine: &mut Spine, span: Span) -> Term {
+    if pieces.len() == 1
+        && let Some(Piece { content: Content::Scalars(scalars), .. }) = pieces.pop_if(scalars)
+    {
+        return literal(of, scalars, span);
+    }
+    let mut shared = Vec::new();
+    let mut total = core::int(0);
+    for Piece { content, count } in pieces {
+        let array = match content {
+            Content::Scalars(scalars) => {
+                let literal = literal(of, scalars, span);
+                of.share_as_var(spine, "components", literal)
+            }
+            Content::Array(array) => array,
         };
-        let vars: Vec<Var> = (0..axes).map(|_| self.fresh("i", Ty::INT)).collect();
-        let places: Vec<Term> = vars.iter().map(core::var).collect();
-        let at = |part: Term| match places.is_empty() {
-            true => part,
-            false => core::index(part, places.clone(), span),
-        };
-        let tuple = TermKind::Tuple(parts.into_iter().map(at).collect());
-        let tuple = Term::new(tuple, element.clone(), self.span(span));
-        vars.into_iter()
-            .enumerate()
-            .rev()
-            .fold(tuple, |body, (axis, var)| core::for_(var, core::dim(first.clone(), axis), body))
+        let start = total.clone();
+        total = plus(total, count);
+        let end = of.share(spine, "end", total.clone());
+        total = end.clone();
+        shared.push((array, start, end));
     }
+    let k = of.fresh("k", Ty::INT);
+    let place = core::var(&k);
+    let mut rest = None;
+    for (array, start, end) in shared.into_iter().rev() {
+        let here = element(&array, minus(place.clone(), start), span);
+        rest = Some(match rest {
+            None => here,
+            Some(rest) => {
+                let before = core::prim(Prim::LtInt, vec![place.clone(), end]);
+                core::if_(before, here, rest)
+            }
+        });
+    }
+    match rest {
+        Some(body) => of.at(core::for_(k, total, body), span),
+        None => literal(of, Vec::new(), span),
+    }
+}
 
-    fn check_count(&mut self, components: &Term, total: Term, span: Span, spine: &mut Spine) {
-        let found = self.scope.shapes.size(components, 0);
-        let wanted = self.scope.shapes.value(&total);
-        if found.is_some() && found == wanted {
-            return;
-        }
-        if let (TermKind::Var(var), Some(wanted)) = (components.kind(), wanted) {
-            self.scope.shapes.assume(var, 0, wanted);
-        }
-        let size = core::dim(components.clone(), 0);
-        let equal = core::prim(Prim::EqInt, vec![size.clone(), total.clone()]);
-        let message = "`unravel`: {0} components for a vector of {1}";
-        self.check_in(spine, equal, span, message, vec![size, total]);
+fn literal(of: &Specialize, scalars: Vec<Term>, span: Span) -> Term {
+    Term::new(TermKind::Array(scalars), Ty::array(Ty::REAL), of.span(span))
+}
+
+/// The components from `start` on, in the shape of `leaf`.
+fn cut(of: &mut Specialize, components: &Term, start: &Term, leaf: &Term) -> Term {
+    let (rank, span) = (Specialize::rank(leaf.ty()), components.span());
+    let vars: Vec<Var> = (0..rank).map(|_| of.fresh("i", Ty::INT)).collect();
+    let mut place = core::int(0);
+    for (axis, var) in vars.iter().enumerate() {
+        place = plus(times(place, core::dim(leaf.clone(), axis)), core::var(var));
     }
+    let at = core::index(components.clone(), vec![plus(start.clone(), place)], span);
+    let axes = vars.into_iter().enumerate().rev();
+    axes.fold(at, |body, (axis, var)| core::for_(var, core::dim(leaf.clone(), axis), body))
+}
+
+/// A value of a type from its leaves.
+fn assembled(
+    of: &mut Specialize,
+    ty: &Ty,
+    leaves: &mut dyn Iterator<Item = Term>,
+    spine: &mut Spine,
+    span: Span,
+) -> Term {
+    if !has_parts(ty) {
+        return leaves.next().expect("each leaf was cut");
+    }
+    let (axes, element) = (Specialize::rank(ty), inside(ty));
+    let mut parts = Vec::new();
+    for item in items(element) {
+        let ty = (0..axes).fold(item, |ty, _| Ty::array(ty));
+        let part = assembled(of, &ty, leaves, spine, span);
+        parts.push(of.share_as_var(spine, "part", part));
+    }
+    let Some(first) = parts.first().cloned() else {
+        unreachable!("a vector has a component");
+    };
+    let vars: Vec<Var> = (0..axes).map(|_| of.fresh("i", Ty::INT)).collect();
+    let places: Vec<Term> = vars.iter().map(core::var).collect();
+    let at = |part: Term| match places.is_empty() {
+        true => part,
+        false => core::index(part, places.clone(), span),
+    };
+    let tuple = TermKind::Tuple(parts.into_iter().map(at).collect());
+    let tuple = Term::new(tuple, element.clone(), of.span(span));
+    vars.into_iter()
+        .enumerate()
+        .rev()
+        .fold(tuple, |body, (axis, var)| core::for_(var, core::dim(first.clone(), axis), body))
+}
+
+fn check_count(of: &mut Specialize, components: &Term, total: Term, span: Span, spine: &mut Spine) {
+    let found = of.scope.shapes.size(components, 0);
+    let wanted = of.scope.shapes.value(&total);
+    if found.is_some() && found == wanted {
+        return;
+    }
+    if let (TermKind::Var(var), Some(wanted)) = (components.kind(), wanted) {
+        of.scope.shapes.assume(var, 0, wanted);
+    }
+    let size = core::dim(components.clone(), 0);
+    let equal = core::prim(Prim::EqInt, vec![size.clone(), total.clone()]);
+    let message = "`unravel`: {0} components for a vector of {1}";
+    of.check_in(spine, equal, span, message, vec![size, total]);
 }
 
 fn is_flat(ty: &Ty) -> bool {
