@@ -17,6 +17,8 @@ use crate::lines::Line;
 use crate::locals;
 use crate::pieces::{call, infix, literal, reduced, width};
 use crate::printer::Printer;
+use crate::regions::Region;
+use crate::sums::simple_sum;
 use crate::uses::first_of_each;
 
 /// Number of digits up to which a constant is printed as a number.
@@ -181,6 +183,18 @@ impl Printer<'_> {
             }
         }
         build::expr(ExprKind::Check(words.into_iter().map(Rc::from).collect(), shown))
+    }
+
+    /// The value of a region, where it needs no accumulator as text.
+    pub(crate) fn without_accumulator(
+        &mut self,
+        block: &Block,
+        region: &Region,
+        body: &Expr,
+        alone: bool,
+        lines: &mut Vec<Line>,
+    ) -> Option<Expr> {
+        simple_sum(self, block, region, body, alone, lines)
     }
 
     /// `let (a, b) = f x y`

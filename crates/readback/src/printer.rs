@@ -17,7 +17,6 @@ use crate::names::Tokens;
 use crate::phases::Comment;
 use crate::pieces::width;
 use crate::regions::{self, Item, Region, binds, mentions};
-use crate::sums::simple_sum;
 use crate::uses::Uses;
 
 /// Limit on the width of an inlined value; wider ones get names.
@@ -248,13 +247,14 @@ impl Printer<'_> {
         }
         let leaving: Vec<Rc<str>> = leaving.iter().map(|v| self.tokens.bind(*v)).collect();
         let outs: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.out)).collect();
-        let value = match simple_sum(self, all.block, region, &body, leaving.is_empty(), lines) {
-            Some(value) => value,
-            None => {
-                let named = names.into_iter().map(build::name);
-                build::expr(ExprKind::Accumulate(named.zip(inits).collect(), Box::new(body)))
-            }
-        };
+        let value =
+            match self.without_accumulator(all.block, region, &body, leaving.is_empty(), lines) {
+                Some(value) => value,
+                None => {
+                    let named = names.into_iter().map(build::name);
+                    build::expr(ExprKind::Accumulate(named.zip(inits).collect(), Box::new(body)))
+                }
+            };
         let line = match (&leaving[..], &outs[..]) {
             ([], [out]) => Line::named(out, value, Some(region.id())),
             ([], _) => Line::several(outs, value, region.accs.iter().map(|it| it.out).collect()),
