@@ -30,14 +30,21 @@ pub(crate) fn known_call(
         _ => None,
     });
     // The bindings that are used, by position in the text.
-    let mut binds: Vec<(usize, &Bound)> = Vec::new();
-    for (role, p) in known.results.iter().zip(&stm.binds) {
-        match role {
-            Role::Component(k) | Role::Argument(k) if of.uses.any(p.var) => {
-                binds.push((*k, p));
-            }
-            _ => {}
-        }
+    let results = || known.results.iter().zip(&stm.binds).filter(|(_, p)| of.uses.any(p.var));
+    let at_place = |(role, p)| match role {
+        &(Role::Component(k) | Role::Argument(k)) => Some((k, p)),
+        _ => None,
+    };
+    let binds: Vec<(usize, &Bound)> = results().filter_map(at_place).collect();
+    // A length that the text mentions follows the value.
+    let length = |(role, p)| match role {
+        &Role::Length(k) => Some((k, p)),
+        _ => None,
+    };
+    let lengths: Vec<(usize, &Bound)> = results().filter_map(length).collect();
+    if binds.is_empty() && known.derivative.is_some() {
+        // It fails where the function does.
+        return;
     }
     let value = match known.derivative {
         None => build::call(named(known), arguments),
@@ -67,16 +74,6 @@ pub(crate) fn known_call(
         None | Some(Derivative::Jvp) => known.components,
         Some(Derivative::Vjp) => binds.len(),
     };
-    // A length that the text mentions follows the value.
-    let lengths: Vec<(usize, &Bound)> = known
-        .results
-        .iter()
-        .zip(&stm.binds)
-        .filter_map(|(role, p)| match role {
-            Role::Length(k) if of.uses.any(p.var) => Some((*k, p)),
-            _ => None,
-        })
-        .collect();
     let whole = value.clone();
     match binds[..] {
         [(_, p)] if count == 1 => of.define(p.var, value, lines),

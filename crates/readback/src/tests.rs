@@ -88,7 +88,7 @@ fn nothing_is_listed_twice() {
 }
 
 #[test]
-fn several_results() {
+fn results_that_share_no_work_are_apart() {
     let f = function(
         "ys : [n]real, s : real = for i < n (collect, reduce add) {
   xs : real = xs[i]
