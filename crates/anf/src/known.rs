@@ -18,9 +18,9 @@ pub struct Known {
     pub derivative: Option<Derivative>,
     /// The number of components of the named function's result.
     pub components: usize,
-    /// What each parameter is.
+    /// The roles of the parameters.
     pub params: Vec<Role>,
-    /// What each result is.
+    /// The roles of the results.
     pub results: Vec<Role>,
 }
 

@@ -43,9 +43,8 @@ pub fn with_known(
         let inlined = mentioned.iter().map(|id| sizes.get(id.0 as usize).copied().unwrap_or(1));
         sizes.push(inlined.fold(count(&def.body), usize::saturating_add));
         let may_be = id != entry && !asked.contains(&id) && is_data(def);
-        let least = if is_less_evident(&def.body) { WITH_RULES } else { TERMS };
-        let is_long = sizes[k] >= least && !program.is_recursive(id);
-        let name = if may_be && is_long { name_of(def) } else { None };
+        let is_long = || sizes[k] >= least(&def.body) && !program.is_recursive(id);
+        let name = if may_be { name_of(def).filter(|_| is_long()) } else { None };
         own.push(DefId(next));
         next += 1 + u32::from(name.is_some());
         named.push((DefId(next - 1), name));
@@ -69,9 +68,20 @@ pub fn with_known(
     (made, mentioned[entry.0 as usize])
 }
 
+/// The number of terms from which a definition has a name.
+fn least(body: &Term) -> usize {
+    if is_less_evident(body) { WITH_RULES } else { TERMS }
+}
+
 fn is_less_evident(body: &Term) -> bool {
-    matches!(body.kind(), TermKind::Ruled(_) | TermKind::Loop { .. })
-        || body.children().into_iter().any(is_less_evident)
+    let mut pending = vec![body];
+    while let Some(term) = pending.pop() {
+        if matches!(term.kind(), TermKind::Ruled(_) | TermKind::Loop { .. }) {
+            return true;
+        }
+        pending.extend(term.children());
+    }
+    false
 }
 
 /// Whether what the entry differentiates takes derivatives, outside of what has a name.

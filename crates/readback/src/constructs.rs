@@ -1,5 +1,6 @@
 //! One method per construct.
 
+use std::collections::HashSet;
 use std::rc::Rc;
 
 use lambada_anf::{
@@ -11,12 +12,12 @@ use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, 
 use lambada_surface::{build, print_expr};
 
 use crate::choices;
-use crate::elementwise::{Output, elementwise, place};
+use crate::elementwise::{Each, elementwise, place};
 use crate::known::known_call;
 use crate::lines::Line;
 use crate::locals;
 use crate::pieces::{call, infix, literal, reduced, width};
-use crate::printer::Printer;
+use crate::printer::{Items, Printer, mentioned};
 use crate::regions::Region;
 use crate::sums::simple_sum;
 use crate::uses::first_of_each;
@@ -185,16 +186,53 @@ impl Printer<'_> {
         build::expr(ExprKind::Check(words.into_iter().map(Rc::from).collect(), shown))
     }
 
-    /// The value of a region, where it needs no accumulator as text.
-    pub(crate) fn without_accumulator(
-        &mut self,
-        block: &Block,
-        region: &Region,
-        body: &Expr,
-        alone: bool,
-        lines: &mut Vec<Line>,
-    ) -> Option<Expr> {
-        simple_sum(self, block, region, body, alone, lines)
+    /// `let (…, a, b) = accumulate a = x, b = y in …`
+    pub(crate) fn region(&mut self, all: &Items, region: &Region, lines: &mut Vec<Line>) {
+        let inits: Vec<Expr> = region.accs.iter().map(|it| self.decided(it.init)).collect();
+        let leaving = &all.needed[&region.id()];
+        let mut inside = HashSet::new();
+        mentioned(all.block, &region.items, &mut inside);
+        let only_leaving: Vec<Var> =
+            leaving.iter().copied().filter(|var| !inside.contains(var)).collect();
+        only_leaving.iter().for_each(|var| _ = self.exported.remove(var));
+        self.leaving.extend(&only_leaving);
+        let names: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.acc)).collect();
+        let around = self.open.len();
+        let functions = self.local_functions(all.block, region);
+        let mut inner = Vec::new();
+        self.items(all, &region.items, &mut inner);
+        self.open.truncate(around);
+        let results: Vec<Atom> = leaving.iter().map(|v| Atom::Var(*v)).collect();
+        let body = self.finish(inner, &results, false);
+        let body = functions
+            .into_iter()
+            .rev()
+            .fold(body, |body, defs| build::expr(ExprKind::LetFunctions(defs, Box::new(body))));
+        for var in &only_leaving {
+            self.leaving.remove(var);
+            self.inline.remove(var);
+        }
+        let leaving: Vec<Rc<str>> = leaving.iter().map(|v| self.tokens.bind(*v)).collect();
+        let outs: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.out)).collect();
+        let value = match simple_sum(self, all.block, region, &body, leaving.is_empty(), lines) {
+            Some(value) => value,
+            None => {
+                let named = names.into_iter().map(build::name);
+                build::expr(ExprKind::Accumulate(named.zip(inits).collect(), Box::new(body)))
+            }
+        };
+        let line = match (&leaving[..], &outs[..]) {
+            ([], [out]) => Line::named(out, value, Some(region.id())),
+            ([], _) => Line::several(outs, value, region.accs.iter().map(|it| it.out).collect()),
+            (_, _) => {
+                let values = leaving.into_iter().map(build::binds).collect();
+                let patterns = std::iter::once(build::tuple_pattern(values))
+                    .chain(outs.into_iter().map(build::binds));
+                let pattern = build::tuple_pattern(patterns.collect());
+                Line::Let { comment: None, pattern, value, vars: Vec::new() }
+            }
+        };
+        lines.push(line);
     }
 
     /// `let (a, b) = f x y`
@@ -353,15 +391,11 @@ impl Printer<'_> {
         let listed = first_of_each(&body.results, &kept);
         let results: Vec<Atom> =
             body.results.iter().zip(&listed).filter(|(_, l)| **l).map(|(a, _)| *a).collect();
-        let outputs: Vec<Output> = (0..outs.len())
-            .filter(|k| kept[*k])
-            .map(|k| (outs[k], &stm.binds[k], body.results[k]))
-            .collect();
+        let outputs = (0..outs.len()).filter(|k| kept[*k]);
+        let outputs = outputs.map(|k| (outs[k], &stm.binds[k], body.results[k])).collect();
+        let each = Each { axis: (index, extent), body, outputs };
         let copied = stm.binds.first().is_some_and(|p| self.fors.array(p.var).is_some());
-        let at = (index, extent);
-        if place(self, at, body, &outputs, lines)
-            || !copied && !outputs.is_empty() && elementwise(self, at, body, &outputs, lines)
-        {
+        if place(self, &each, lines) || !copied && elementwise(self, &each, lines) {
             return;
         }
         let value = match stm.binds.first().and_then(|p| self.fors.array(p.var)) {

@@ -33,35 +33,35 @@ struct Reading {
     /// Rows of arrays, with their places.
     rows: HashMap<Var, (Var, Vec<Atom>)>,
     prims: Vec<(Var, Prim, Vec<Atom>)>,
-    /// What is an array in the text.
+    /// The variables that are arrays in the text.
     arrays: HashSet<Var>,
 }
 
 /// The factors of products of two arrays.
 type Factors = HashMap<Var, [Expr; 2]>;
 
-/// An output of a `for`.
-pub(crate) type Output<'a> = (Out, &'a Param, Atom);
+/// A `for`: its index and range, its body, and the outputs that are used, each with its result in
+/// the body.
+pub(crate) struct Each<'a> {
+    pub(crate) axis: (Var, Atom),
+    pub(crate) body: &'a Block,
+    pub(crate) outputs: Vec<(Out, &'a Param, Atom)>,
+}
 
 /// Prints a `for` as arithmetic of arrays, and says whether that can be done.
-pub(crate) fn elementwise(
-    of: &mut Printer,
-    (index, extent): (Var, Atom),
-    body: &Block,
-    outputs: &[Output],
-    lines: &mut Vec<Line>,
-) -> bool {
-    let reduces = |(out, p, _): &Output| match out {
+pub(crate) fn elementwise(of: &mut Printer, each: &Each, lines: &mut Vec<Line>) -> bool {
+    let Each { axis, body, outputs } = each;
+    let reduces = |(out, p, _): &(Out, &Param, Atom)| match out {
         Out::Collect => true,
         Out::Reduce(ReduceOp::Add) => p.ty.dims.is_empty(),
         Out::Reduce(ReduceOp::Max | ReduceOp::Min) => of.fors.has_iterations(p.var),
         Out::Reduce(_) => false,
     };
     let results: Vec<Atom> = outputs.iter().map(|(_, _, result)| *result).collect();
-    if !outputs.iter().all(reduces) {
+    if outputs.is_empty() || !outputs.iter().all(reduces) {
         return false;
     }
-    let Some((last, factors)) = arrays(of, vec![(index, extent)], body, &results, lines) else {
+    let Some((last, factors)) = arrays(of, vec![*axis], body, &results, lines) else {
         return false;
     };
     let mut named: HashMap<Var, Var> = HashMap::new();
@@ -95,14 +95,9 @@ pub(crate) fn elementwise(
 }
 
 /// The place of an extremum in an array: the first element that is equal to it, or NaN.
-pub(crate) fn place(
-    of: &mut Printer,
-    (index, extent): (Var, Atom),
-    body: &Block,
-    outputs: &[Output],
-    lines: &mut Vec<Line>,
-) -> bool {
-    let [(Out::Reduce(ReduceOp::Min), p, result)] = outputs else { return false };
+pub(crate) fn place(of: &mut Printer, each: &Each, lines: &mut Vec<Line>) -> bool {
+    let Each { axis, body, outputs } = each;
+    let [(Out::Reduce(ReduceOp::Min), p, result)] = &outputs[..] else { return false };
     let Some((before, [equal, differs, either, select])) = body.stms.split_last_chunk() else {
         return false;
     };
@@ -118,7 +113,7 @@ pub(crate) fn place(
         return false;
     };
     let joined = *s == x.into() && *t == y.into() && *c == z.into() && *result == w.into();
-    if !joined || a != e || b != e || *at != index.into() || !of.fors.has_iterations(p.var) {
+    if !joined || a != e || b != e || *at != axis.0.into() || !of.fors.has_iterations(p.var) {
         return false;
     }
     let Some((op, text)) = extremum.as_var().and_then(|x| of.extrema.get(&x)).cloned() else {
@@ -126,7 +121,7 @@ pub(crate) fn place(
     };
     let block = Block { stms: before.to_vec(), results: vec![*e] };
     let (count, inline) = (lines.len(), of.inline.clone());
-    let array = arrays(of, vec![(index, extent)], &block, &[*e], lines);
+    let array = arrays(of, vec![*axis], &block, &[*e], lines);
     let array = array.map(|(last, _)| of.atom(last[0].into()));
     match array.filter(|array| lines.len() == count && print_expr(array) == text) {
         Some(array) => {

@@ -11,6 +11,8 @@ use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Stm, Ty, Var};
 pub(crate) struct Fors {
     known: ScopedFacts,
     types: HashMap<Var, Ty>,
+    /// Arrays of zeros.
+    zeros: HashSet<Var>,
     /// Variables bound by a `for` that has an iteration.
     runs: HashSet<Var>,
     /// Variables bound by `for i < n { xs[i] }`, with the array of `n` elements.
@@ -46,6 +48,11 @@ impl Fors {
         self.types.get(&var)
     }
 
+    /// Whether it is an array of zeros.
+    pub(crate) fn is_zero(&self, of: Atom) -> bool {
+        of.as_var().is_some_and(|var| self.zeros.contains(&var))
+    }
+
     /// Whether two sizes are evidently equal.
     pub(crate) fn equal(&self, a: Atom, b: Atom) -> bool {
         a == b || self.known.ask(|place| place.equal(a, b))
@@ -53,6 +60,11 @@ impl Fors {
 
     fn block(&mut self, block: &Block) {
         for stm in &block.stms {
+            if let Exp::Op(Op::Fill(Atom::Lit(value))) = &stm.exp
+                && *value == stm.binds[0].ty.elem.zero()
+            {
+                self.zeros.insert(stm.binds[0].var);
+            }
             if let Exp::Nest(Nest::For { index, extent, body, .. }) = &stm.exp {
                 let bound = || stm.binds.iter().map(|p| p.var);
                 if self.known.ask(|place| place.in_range(Atom::int(0), *extent)) {

@@ -44,6 +44,9 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     let mut reserved: Vec<&str> = vec!["real", "int", "bool", &interface.name];
     reserved.extend(lambada_surface::token::KEYWORDS.iter().map(|(word, _)| *word));
     called().for_each(|name| reserved.push(name));
+    let known = library.functions.iter().flatten().filter_map(|f| f.known.as_ref());
+    let known: Vec<String> = known.map(|known| known.name.clone()).collect();
+    reserved.extend(known.iter().map(String::as_str));
     interface.types.iter().for_each(|declared| reserved.extend(type_name(&declared.ty)));
     let labels = Labels::new(&library, reserved);
     let mut table = NameTable { labels, ..NameTable::default() };

@@ -16,7 +16,7 @@ use crate::name_table::{Handles, NameTable};
 use crate::names::Tokens;
 use crate::phases::Comment;
 use crate::pieces::width;
-use crate::regions::{self, Item, Region, binds, mentions};
+use crate::regions::{self, Item, binds, mentions};
 use crate::uses::Uses;
 
 /// Limit on the width of an inlined value; wider ones get names.
@@ -67,10 +67,10 @@ pub(crate) struct Printer<'a> {
 }
 
 /// The items of a block, with facts about them.
-struct Items<'b> {
-    block: &'b Block,
+pub(crate) struct Items<'b> {
+    pub(crate) block: &'b Block,
     /// For each region, the variables that it binds and that later items use.
-    needed: HashMap<Var, Vec<Var>>,
+    pub(crate) needed: HashMap<Var, Vec<Var>>,
     /// Accumulators without additions, with their initial values.
     plain: HashMap<Var, Atom>,
     outermost: bool,
@@ -165,7 +165,7 @@ impl Printer<'_> {
         all
     }
 
-    fn items(&mut self, all: &Items, items: &[Item], lines: &mut Vec<Line>) {
+    pub(crate) fn items(&mut self, all: &Items, items: &[Item], lines: &mut Vec<Line>) {
         for item in items {
             let before = lines.len();
             // A region does not begin a phase in its inside.
@@ -217,56 +217,6 @@ impl Printer<'_> {
         } else if self.uses.printed(stm) {
             self.statement(stm, lines);
         }
-    }
-
-    /// `let (…, a, b) = accumulate a = x, b = y in …`
-    fn region(&mut self, all: &Items, region: &Region, lines: &mut Vec<Line>) {
-        let inits: Vec<Expr> = region.accs.iter().map(|it| self.decided(it.init)).collect();
-        let leaving = &all.needed[&region.id()];
-        let mut inside = HashSet::new();
-        mentioned(all.block, &region.items, &mut inside);
-        let only_leaving: Vec<Var> =
-            leaving.iter().copied().filter(|var| !inside.contains(var)).collect();
-        only_leaving.iter().for_each(|var| _ = self.exported.remove(var));
-        self.leaving.extend(&only_leaving);
-        let names: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.acc)).collect();
-        let around = self.open.len();
-        let functions = self.local_functions(all.block, region);
-        let mut inner = Vec::new();
-        self.items(all, &region.items, &mut inner);
-        self.open.truncate(around);
-        let results: Vec<Atom> = leaving.iter().map(|v| Atom::Var(*v)).collect();
-        let body = self.finish(inner, &results, false);
-        let body = functions
-            .into_iter()
-            .rev()
-            .fold(body, |body, defs| build::expr(ExprKind::LetFunctions(defs, Box::new(body))));
-        for var in &only_leaving {
-            self.leaving.remove(var);
-            self.inline.remove(var);
-        }
-        let leaving: Vec<Rc<str>> = leaving.iter().map(|v| self.tokens.bind(*v)).collect();
-        let outs: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.out)).collect();
-        let value =
-            match self.without_accumulator(all.block, region, &body, leaving.is_empty(), lines) {
-                Some(value) => value,
-                None => {
-                    let named = names.into_iter().map(build::name);
-                    build::expr(ExprKind::Accumulate(named.zip(inits).collect(), Box::new(body)))
-                }
-            };
-        let line = match (&leaving[..], &outs[..]) {
-            ([], [out]) => Line::named(out, value, Some(region.id())),
-            ([], _) => Line::several(outs, value, region.accs.iter().map(|it| it.out).collect()),
-            (_, _) => {
-                let values = leaving.into_iter().map(build::binds).collect();
-                let patterns = std::iter::once(build::tuple_pattern(values))
-                    .chain(outs.into_iter().map(build::binds));
-                let pattern = build::tuple_pattern(patterns.collect());
-                Line::Let { comment: None, pattern, value, vars: Vec::new() }
-            }
-        };
-        lines.push(line);
     }
 
     /// Assembles the lines and results of a block: first bindings, then additions, whose order does
@@ -368,7 +318,7 @@ impl Printer<'_> {
 }
 
 /// Adds the variables that the statements of a region mention.
-fn mentioned(block: &Block, items: &[Item], all: &mut HashSet<Var>) {
+pub(crate) fn mentioned(block: &Block, items: &[Item], all: &mut HashSet<Var>) {
     for item in items {
         match item {
             Item::Stm(k) => mentions(&block.stms[*k], all),

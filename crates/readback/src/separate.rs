@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Effect, Exp, Names, Nest, Op, Renaming, Stm, Var, free_vars};
+use lambada_anf::{Atom, Block, Effect, Exp, Names, Nest, Op, Renaming, Stm, Var};
 
 use crate::checking::is_written_check;
 
@@ -67,8 +67,7 @@ fn needed(body: &Block, made: &HashMap<Var, usize>, result: Atom) -> HashSet<usi
     while let Some(atom) = open.pop() {
         let Some(k) = atom.as_var().and_then(|x| made.get(&x)) else { continue };
         if found.insert(*k) {
-            let alone = Block { stms: vec![body.stms[*k].clone()], results: Vec::new() };
-            open.extend(free_vars(&alone).into_iter().map(Atom::Var));
+            open.extend(body.stms[*k].free_vars().into_iter().map(Atom::Var));
         }
     }
     found

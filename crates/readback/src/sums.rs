@@ -7,7 +7,7 @@
 //!   accumulate a = x in for i < n, j < m => a[j, i] += t[i, j]   x + transpose t
 //! ```
 
-use lambada_anf::{Atom, Block, Exp, Nest, Op, Stm};
+use lambada_anf::{Block, Exp, Nest, Op, Stm};
 use lambada_surface::ast::{BinaryOp, Expr, ExprKind};
 use lambada_surface::build;
 
@@ -30,10 +30,7 @@ pub(crate) fn simple_sum(
     if !alone {
         return None;
     }
-    let zero = block.stms.iter().any(|stm| {
-        matches!(stm.exp, Exp::Op(Op::Fill(Atom::Lit(zero))) if zero == stm.binds[0].ty.elem.zero())
-            && it.init == stm.binds[0].var.into()
-    });
+    let zero = of.fors.is_zero(it.init);
     if zero
         && let [Item::Stm(k)] = region.items[..]
         && let Some(rows) = rows(of, &block.stms[k])

@@ -14,10 +14,9 @@ use crate::eval::{Evaluator, sketches, slots};
 use crate::sketch::{Role as InValue, Sketch, Slots};
 
 /// The slots of parameters and results in the text, with whether they have derivatives.
-#[derive(Clone)]
 pub(super) struct Roles {
-    pub(super) params: Vec<Role>,
-    pub(super) results: Vec<Role>,
+    params: Vec<Role>,
+    results: Vec<Role>,
     is_active: [Vec<bool>; 2],
 }
 
@@ -30,15 +29,14 @@ impl Roles {
         if subject.at.captured > 0 {
             return None;
         }
-        let params = subject.sketches.to_vec();
         let results: Vec<Sketch> =
             components.iter().map(|ty| sketches::canonical(of, ty)).collect();
-        let (params, active) = roles(of, &params, &Role::Argument)?;
+        let (params, active) = roles(of, subject.sketches, &Role::Argument)?;
         let (results, also) = roles(of, &results, &Role::Component)?;
         Some(Roles { params, results, is_active: [active, also] })
     }
 
-    /// Without texts for results whose sizes are neither those of arguments nor lengths in the text.
+    /// None for results with sizes that are neither those of arguments nor lengths in the text.
     pub(super) fn with_sizes(
         mut self,
         function: &Function,
