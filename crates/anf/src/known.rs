@@ -1,5 +1,5 @@
-//! Functions that people know by name: a call of one, or of its derivative, is text as it stands,
-//! so nothing is written out or inlined.
+//! Functions that people know by name. No pass inlines them, because a call of one, or of its
+//! derivative, says more to a reader than its body.
 //!
 //! ```text
 //!   f    (s…, x…) -> (s…, y…)           f x y

@@ -1,5 +1,5 @@
-//! Results of one `for` that share no work become results of several, each of which may have a
-//! shorter text.
+//! A `for` with results that share no work is printed as several, because each of them may be
+//! arithmetic of arrays.
 //!
 //! ```text
 //!   (s, ys) = for i < n (reduce add, collect) { … => x[i] * b[i], c * b[i] }
