@@ -585,6 +585,7 @@ impl ProgramPoint<'_> {
             for (operand, other) in [(args[0], args[1]), (args[1], args[0])] {
                 if self.range_of(other).1 <= 0 {
                     also(Comparison::AtLeast(operand, index.into(), 1));
+                    also(Comparison::AtLeast(operand, Atom::int(1), 0));
                 }
             }
         }

@@ -472,7 +472,7 @@ impl Emitter<'_> {
         sums: &mut Vec<Sum>,
     ) {
         self.apart = true;
-        let stride = Stride { count: 1, lanes: self.lanes, partial: true };
+        let stride = Stride { partial: true, ..Stride::whole(1, self.lanes) };
         self.counted(nest, depth, range, stride, sums);
         self.apart = false;
     }

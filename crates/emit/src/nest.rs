@@ -113,10 +113,9 @@ impl Emitter<'_> {
         if nest.whole.contains(&axis) {
             return self.written_out(nest, depth, axis, sums);
         }
-        let tile = nest.tile.iter().find(|(own, _)| *own == axis);
-        let count = tile.map_or(1, |(_, count)| usize::from(*count));
-        let lanes = if nest.vector == Some(axis) { self.lanes } else { 1 };
-        if count == 1 && lanes == 1 && !sums.is_empty() && nest.carries.is_empty() {
+        let stride = self.stride(nest, axis);
+        let lanes = stride.lanes;
+        if stride == Stride::ONE && !sums.is_empty() && nest.carries.is_empty() {
             for Range { start, end, assumed } in self.ranges(nest, axis, sums) {
                 let outer = self.assumed;
                 self.assumed = assumed.or(outer);
@@ -125,7 +124,11 @@ impl Emitter<'_> {
             }
             return;
         }
-        let mut strides = vec![Stride::whole(count, lanes), Stride::whole(1, lanes)];
+        if stride.repeats {
+            let range = self.range(axis);
+            return self.counted(nest, depth, range, stride, sums);
+        }
+        let mut strides = vec![stride, Stride::whole(1, lanes)];
         strides.dedup();
         let apart = lanes > 1 && self.mechanisms.has(Mechanism::Interior);
         if apart
@@ -151,6 +154,25 @@ impl Emitter<'_> {
         }
     }
 
+    /// The iterations of an axis that run at once.
+    pub(super) fn stride(&self, nest: &Nest, axis: AxisId) -> Stride {
+        let tile = nest.tile.iter().find(|(own, _)| *own == axis);
+        let count = tile.map_or(1, |(_, count)| usize::from(*count));
+        let lanes = if nest.vector == Some(axis) { self.lanes } else { 1 };
+        let repeats = count > 1 && lanes == 1 && self.repeats(nest, axis);
+        Stride { repeats, ..Stride::whole(count, lanes) }
+    }
+
+    /// Whether an iteration may run twice: it stores what belongs to its index, and adds to
+    /// nothing.
+    fn repeats(&self, nest: &Nest, axis: AxisId) -> bool {
+        nest.items.iter().all(|item| {
+            let stores = matches!(item, Item::Store(_) | Item::Reduce(_));
+            let own = self.placed.buffer(item.buffer()).axes.contains(&axis);
+            stores && own && !self.placed.comes_back(nest, *item)
+        })
+    }
+
     /// All iterations of an axis at once, each with its own index.
     fn written_out(&mut self, nest: &Nest, depth: usize, axis: AxisId, sums: &mut Vec<Sum>) {
         let Operand::Lit(Scalar::Int(count)) = self.extent(axis) else {
@@ -174,7 +196,7 @@ impl Emitter<'_> {
         nest: &Nest,
         depth: usize,
         (start, end): (Operand, Operand),
-        Stride { count, lanes, partial }: Stride,
+        Stride { count, lanes, partial, repeats }: Stride,
         sums: &mut Vec<Sum>,
     ) {
         let axis = nest.axes[depth];
@@ -189,9 +211,11 @@ impl Emitter<'_> {
             None => counter.into(),
         };
         let mut all = vec![index];
+        let last = repeats.then(|| self.code.int(Prim::SubInt, end, Operand::int(1)));
         for k in 1..count {
             let more = Operand::int(k as i64 * i64::from(lanes));
-            all.push(self.code.int(Prim::AddInt, index, more));
+            let next = self.code.int(Prim::AddInt, index, more);
+            all.push(last.map_or(next, |last| self.code.int(Prim::MinInt, next, last)));
         }
         // After the last whole step.
         let left = partial.then(|| self.code.int(Prim::SubInt, end, index));

@@ -102,9 +102,10 @@ impl Emitter<'_> {
     pub(super) fn nest_in_parts(&mut self, nest: &Nest, axis: AxisId, totals: &[BufferId]) {
         let end = self.extent(axis);
         totals.iter().for_each(|id| self.units(*id));
-        // Parts start at whole vectors.
-        let unit = if nest.vector == Some(axis) { self.grain.unit } else { 1 };
-        let unit = Operand::int(unit);
+        // Parts start at whole vectors, and at whole tiles: a part with a few rows of its own would
+        // run the rest of a tile only.
+        let lanes = if nest.vector == Some(axis) { self.grain.unit } else { 1 };
+        let unit = Operand::int(lanes.max(self.stride(nest, axis).len()));
         let above = self.code.int(Prim::AddInt, end, unit);
         let above = self.code.int(Prim::SubInt, above, Operand::int(1));
         let count = self.code.int(Prim::DivInt, above, unit);

@@ -2,7 +2,8 @@
 //! iterations for all lanes, but runs with all lanes: a lane without an iteration repeats the last
 //! one, so its reads are in range and it computes no new value. It stores nothing, and adds nothing
 //! to reductions. One loop with all lanes and one iteration for the remainder is less code than
-//! loops with half the lanes, a quarter, and so on.
+//! loops with half the lanes, a quarter, and so on. Likewise, a tile at the end of an axis without
+//! lanes runs its last iteration several times, if that may run twice.
 
 use lambada_loops::{Buf, Op, Operand, Step, Ty};
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
@@ -18,6 +19,8 @@ pub(super) struct Stride {
     pub(super) lanes: u16,
     /// Whether some lanes have no iteration.
     pub(super) partial: bool,
+    /// Whether the last iteration runs again where there are fewer than `count`.
+    pub(super) repeats: bool,
 }
 
 impl Stride {
@@ -25,7 +28,7 @@ impl Stride {
     pub(super) const ONE: Stride = Stride::whole(1, 1);
 
     pub(super) const fn whole(count: usize, lanes: u16) -> Stride {
-        Stride { count, lanes, partial: false }
+        Stride { count, lanes, partial: false, repeats: false }
     }
 
     /// The number of covered indices.
@@ -48,9 +51,10 @@ impl Stride {
             Some(left) => {
                 let enough = left.min(i64::from(lanes)) as u16;
                 let lanes = enough.next_power_of_two();
-                Some(Stride { count: 1, lanes, partial: i64::from(lanes) != left })
+                let partial = i64::from(lanes) != left;
+                Some(Stride { partial, ..Stride::whole(1, lanes) })
             }
-            None => Some(Stride { count: 1, lanes, partial: true }),
+            None => Some(Stride { partial: true, ..Stride::whole(1, lanes) }),
         }
     }
 }

@@ -174,6 +174,14 @@ impl<V: Copy + Ord, K: Coefficient> Poly<V, K> {
         (!terms.is_empty()).then(|| Poly::of(terms))
     }
 
+    /// The number of times that it is another polynomial.
+    pub fn multiple_of(&self, other: &Self) -> Option<i64> {
+        let (own, one) = (self.terms.first()?.1.try_into().ok()?, other.terms.first()?.1);
+        let times = i64::checked_div(own, one.try_into().ok()?)?;
+        let rest = self.plus(other, times.checked_neg()?);
+        rest.terms.is_empty().then_some(times)
+    }
+
     /// The variables that occur once, alone, with factor ±1, with that factor.
     pub fn lone(&self) -> impl Iterator<Item = (V, i64)> + '_ {
         let occurs = |v: V| self.terms.iter().filter(|(m, _)| m.contains(&v)).count();

@@ -13,9 +13,15 @@ use lambada_graph::{Affine, Around, Axes, Builder, Graph, Node, NodeId, rebuilt,
 
 /// The graph with the laws applied.
 pub fn simplified(graph: &Graph) -> Graph {
-    rewritten(graph, &mut |to, _, node| match node {
+    let uses = graph.uses();
+    // A total of sums that others read adds up the sums, not their terms once more.
+    let alone = |from: NodeId| match graph.node(from) {
+        Node::Reduce(_, _, body) => uses[body.0 as usize] == 1,
+        _ => false, // has no terms
+    };
+    rewritten(graph, &mut |to, from, node| match node {
         Node::Prim(op, args) => prim(to, op, args),
-        Node::Reduce(op, axes, body) => reduce(to, op, axes, body),
+        Node::Reduce(op, axes, body) => reduce(to, (op, axes, body), alone(from)),
         Node::Choose(cond, then, otherwise) => choose(to, cond, then, otherwise),
         node @ (Node::Lit(_) | Node::Index(_) | Node::At(..)) => rebuilt(to, node),
     })
@@ -194,16 +200,18 @@ fn of_one_index(to: &mut Builder, axes: &Axes, body: NodeId) -> Option<NodeId> {
     to.around.truncate(around);
     let term = if fits { term? } else { to.choose(in_range, term?, zero) };
     let others = axes.without(&Axes::one(axis));
-    Some(if others.is_empty() { term } else { reduce(to, ReduceOp::Add, others, term) })
+    Some(if others.is_empty() { term } else { reduce(to, (ReduceOp::Add, others, term), true) })
 }
 
-fn reduce(to: &mut Builder, op: ReduceOp, axes: Axes, body: NodeId) -> NodeId {
+/// A reduction; with `merges`, one of reductions becomes one of their terms.
+fn reduce(to: &mut Builder, (op, axes, body): (ReduceOp, Axes, NodeId), merges: bool) -> NodeId {
     if op == ReduceOp::Add
         && let Some(one) = of_one_index(to, &axes, body)
     {
         return one;
     }
     if let Node::Reduce(inner_op, inner, term) = to.graph.node(body)
+        && merges
         && *inner_op == op
         && !inner.meets(&axes)
     {

@@ -135,6 +135,12 @@ impl<'a> Proof<'a> {
     /// `k·r - c·a + k - 1 ≥ 0` where `c ≥ 0` and `k ≥ 1`.
     fn with_dividend(&mut self, of: &Of, chained: usize) -> bool {
         let Some((dividend, k)) = self.point.quotient(of.var) else { return false };
+        // A multiple of `k·q` needs no rounding.
+        if let Some(times) = of.coefficient.multiple_of(&k).filter(|times| *times < 0) {
+            let product = Poly::var(of.var).times(&k);
+            let rest = of.poly.plus(&product, times.wrapping_neg()).plus(&dividend, times);
+            return is_tame(&dividend) && is_tame(&rest) && self.follows(&rest, chained - 1);
+        }
         let Some((times, rest)) = of.linear.as_ref().filter(|(times, _)| *times < 0) else {
             return false;
         };
@@ -153,6 +159,7 @@ impl<'a> Proof<'a> {
 struct Of<'a> {
     poly: &'a Poly,
     var: Var,
+    coefficient: Poly,
     /// `times · var + rest`, if the factor is a number: a substitution is one addition then.
     linear: Option<(i64, Poly)>,
 }
@@ -161,7 +168,7 @@ impl<'a> Of<'a> {
     fn new(poly: &'a Poly, var: Var, coefficient: Poly) -> Of<'a> {
         let times = coefficient.as_constant();
         let linear = times.map(|times| (times, poly.plus(&Poly::var(var), -times)));
-        Of { poly, var, linear }
+        Of { poly, var, coefficient, linear }
     }
 
     /// Its value for this value of the variable.

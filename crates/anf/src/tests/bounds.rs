@@ -90,6 +90,25 @@ fn neighbors_of_what_is_not_at_the_end_are_in_range() {
 }
 
 #[test]
+fn the_rows_of_a_matrix_of_quotients_are_in_range() {
+    let rows = |outer: &str, inner: &str, index: &str| {
+        format!(
+            "c : bool = lt_int 0, m\ncheck c \"none\" ()\nq : int = div_int n, m\n\
+             for i < {outer} () {{\n for j < {inner} () {{\n  t : int = mul_int i, {inner}\n  \
+             k1 : int = {index}\n  e : real = xs[k1]\n  => \n }}\n => \n}}"
+        )
+    };
+    accepts(&rows("m", "q", "add_int t, j"));
+    accepts(&rows("q", "m", "add_int t, j"));
+    rejects(&rows("m", "q", "sub_int t, j"));
+    // one row more than there are
+    rejects(&rows("m", "q", "add_int n, j"));
+    let more =
+        rows("m", "q", "add_int t, j").replace("for i < m", "r : int = add_int m, 1\nfor i < r");
+    rejects(&more);
+}
+
+#[test]
 fn a_quotient_is_below_what_its_dividend_is_a_multiple_of() {
     let rows = |size: &str, lines: &str| {
         format!(
