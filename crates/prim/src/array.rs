@@ -27,6 +27,7 @@ pub enum ArrayPrim {
     CholeskyTangent,
     CholeskyPullback,
     Qr,
+    Fft,
 }
 
 /// All that the compiler knows of one array primitive.

@@ -208,6 +208,22 @@ pub(super) const ROWS: &[ArrayRow] = &[
         ),
         domain: "matrices with at least as many rows as columns",
     },
+    ArrayRow {
+        prim: ArrayPrim::Fft,
+        name: "fft",
+        spelling: Spelling::Definition("prelude_fft"),
+        axes: "n",
+        results: &[ScalarTy::Real, ScalarTy::Real],
+        versions: &[Version { args: &["n", "n"], results: &["n", "n"], transposes: &[] }],
+        derivative: Derivative::Rules,
+        linear: &[],
+        eval: fft,
+        work: |sizes| 5 * sizes[0] * u64::from(sizes[0].max(1).ilog2() + 1),
+        kernel: ArrayKernel { name: "lam_fft", texts: &[include_str!("fft.c")] },
+        doc: "The discrete Fourier transform of complex numbers, given by their real and imaginary parts.",
+        example: (&[(&[2], &[1.0, 3.0]), (&[2], &[2.0, 4.0])], &[&[4.0, -2.0], &[6.0, -2.0]]),
+        domain: "all",
+    },
 ];
 
 fn matmul(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
@@ -322,6 +338,40 @@ fn cholesky_tangent(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data>
         }
     }
     vec![Data::Real(dl)]
+}
+
+/// The transform of the numbers at the places `at`, `at + step`, …, by the smallest factor of their
+/// number; `roots` are those of all numbers.
+fn transformed(xs: &[[f64; 2]], (at, step): (usize, usize), roots: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let n = xs.len() / step;
+    if n <= 1 {
+        return xs[at..].first().map(|x| vec![*x]).unwrap_or_default();
+    }
+    let p = (2..n).take_while(|p| p * p <= n).find(|p| n.is_multiple_of(*p)).unwrap_or(n);
+    let parts: Vec<_> = (0..p).map(|q| transformed(xs, (at + q * step, step * p), roots)).collect();
+    let place = |k: usize| {
+        let mut sum = [0.0; 2];
+        for (q, part) in parts.iter().enumerate() {
+            let ([x, y], [c, s]) = (part[k % (n / p)], roots[q * k % n * step]);
+            sum = [sum[0] + x * c - y * s, sum[1] + x * s + y * c];
+        }
+        sum
+    };
+    (0..n).map(place).collect()
+}
+
+fn fft(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+    let xs: Vec<[f64; 2]> = args[0].iter().zip(args[1]).map(|(x, y)| [*x, *y]).collect();
+    let root = |k: usize| {
+        let (eighth, rest) = (8 * k / sizes[0], 8 * k % sizes[0]);
+        let rest = if eighth % 2 == 1 { sizes[0] - rest } else { rest };
+        let (s, c) = (rest as f64 / sizes[0] as f64 * std::f64::consts::FRAC_PI_4).sin_cos();
+        let (x, y) = if matches!(eighth, 1 | 2 | 5 | 6) { (s, c) } else { (c, s) };
+        [if matches!(eighth, 2..6) { -x } else { x }, if eighth < 4 { -y } else { y }]
+    };
+    let roots: Vec<[f64; 2]> = (0..sizes[0]).map(root).collect();
+    let (re, im) = transformed(&xs, (0, 1), &roots).into_iter().map(|[x, y]| (x, y)).unzip();
+    vec![Data::Real(re), Data::Real(im)]
 }
 
 /// Undoes the factorization by rows, from its last entry.
