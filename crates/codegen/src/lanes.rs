@@ -227,7 +227,11 @@ impl Helper {
                 )
             }
             Helper::Fold(op, elem, lanes) => {
-                let params = [format!("{} x", register_type(Ty { elem, lanes }))];
+                let register = register_type(Ty { elem, lanes });
+                if op == ReduceOp::Add && elem == ScalarTy::Real {
+                    return sum(precision, &self.name(precision), lanes);
+                }
+                let params = [format!("{register} x")];
                 self.inline(precision, Ty::scalar(elem), &params, &fold(precision, op, elem, lanes))
             }
             Helper::Math(name, lanes) => {
@@ -511,6 +515,33 @@ fn store_lanes(
     let lines: String = (0..ty.lanes).map(line).collect();
     let (memory, register) = (memory_type(precision, ty.elem), register_type(precision, ty));
     format!("static inline void {name}({memory} *p, {params}, {register} x) {{\n{first}{lines}}}\n")
+}
+
+/// The sum of lanes, of which whole halves are added while these are vectors: three operations
+/// where one by one would take seven.
+fn sum(precision: Precision, name: &str, lanes: u16) -> String {
+    let elem = precision.c();
+    let mut text = format!("static inline {elem} {name}({precision}x{lanes} x) {{\n");
+    let (mut whole, mut all) = ("x".to_string(), lanes);
+    let mut ty = format!("{precision}x{lanes}");
+    while u32::from(all) * precision.bytes(ScalarTy::Real) > 16 {
+        all /= 2;
+        let bytes = u32::from(all) * precision.bytes(ScalarTy::Real);
+        text += &format!(
+            "    typedef {elem} x{all} __attribute__((vector_size({bytes})));\n    \
+             union {{ {ty} all; x{all} half[2]; }} of_{all} = {{{whole}}};\n"
+        );
+        (whole, ty) = (format!("of_{all}.half[0] + of_{all}.half[1]"), format!("x{all}"));
+    }
+    let lane = match ty.as_str() {
+        _ if all == lanes => "x",
+        ty => {
+            text += &format!("    {ty} y = {whole};\n");
+            "y"
+        }
+    };
+    let rest = fold(precision, ReduceOp::Add, ScalarTy::Real, all).replace("x[", &format!("{lane}["));
+    text + &format!("    return {rest};\n}}\n")
 }
 
 /// Halves until one lane is left, as the interpreter does. Masks are combined without branches.
