@@ -540,7 +540,8 @@ fn sum(precision: Precision, name: &str, lanes: u16) -> String {
             "y"
         }
     };
-    let rest = fold(precision, ReduceOp::Add, ScalarTy::Real, all).replace("x[", &format!("{lane}["));
+    let rest =
+        fold(precision, ReduceOp::Add, ScalarTy::Real, all).replace("x[", &format!("{lane}["));
     text + &format!("    return {rest};\n}}\n")
 }
 

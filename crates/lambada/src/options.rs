@@ -63,6 +63,9 @@ pub struct Options {
     /// to half of the time and that runs up to a quarter longer. The last digits may be rounded
     /// differently; see [`soon`](crate::soon).
     pub quick: bool,
+    /// Whether calls run in machine code that Lambada generates, until the code of the C compiler is
+    /// there, which is made meanwhile. The last digits may be rounded differently then.
+    pub meanwhile: bool,
     /// Folder that caches compiled units [default: `$LAMBADA_CACHE`, else the user's cache
     /// directory].
     pub cache: Option<PathBuf>,
@@ -82,6 +85,7 @@ impl Default for Options {
             flush_subnormals: false,
             trap_nan: false,
             quick: false,
+            meanwhile: false,
             cache: None,
         }
     }

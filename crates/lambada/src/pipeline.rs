@@ -527,6 +527,7 @@ pub(crate) fn compiled(
         threads: options.threads.get(),
         flush_subnormals: options.flush_subnormals,
         quick: options.quick,
+        meanwhile: options.meanwhile,
         ..Default::default()
     };
     let plan = |lanes| Plan { mechanisms: options.mechanisms, ..Plan::of(lanes) };

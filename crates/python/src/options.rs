@@ -22,7 +22,7 @@ const KNOWN: &[&str] = &[
 
 /// Reads options; missing ones have their defaults.
 pub(crate) fn read(given: &Bound<'_, PyDict>) -> PyResult<Options> {
-    let mut options = Options::default();
+    let mut options = Options { meanwhile: true, ..Options::default() };
     for (name, value) in given {
         let name: String = name.extract()?;
         if value.is_none() {
@@ -41,6 +41,8 @@ fn set(options: &mut Options, name: &str, value: &Bound<'_, PyAny>) -> PyResult<
     match name {
         "engine" => {
             let engine: String = value.extract().map_err(|_| wrong("a name"))?;
+            // Who names an engine gets it from the first call on.
+            options.meanwhile = false;
             options.engine = match &*engine {
                 "native" => Engine::Native,
                 "jit" => Engine::Jit,

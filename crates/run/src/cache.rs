@@ -39,9 +39,7 @@ pub(crate) fn library<L>(
     kept: Option<&Path>,
     load: impl Fn(&Path) -> Result<L, libloading::Error>,
 ) -> Result<L, CompileError> {
-    let identity = compiler.identity(settings).replace("*/", "* /");
-    let text = format!("/* {identity} */\n{}", unit.text);
-    let key = format!("{:032x}", hash(text.as_bytes()));
+    let (text, key) = keyed(compiler, unit, settings);
     let home = kept.map(Path::to_path_buf).or_else(directory);
     if let Some(home) = &home
         && let Some(library) = find(&home.join(&key), &text, &load)
@@ -67,6 +65,26 @@ pub(crate) fn library<L>(
         prune(&home);
     }
     Ok(library)
+}
+
+/// Loads the library of a unit from the cache, if it is there.
+pub(crate) fn known<L>(
+    compiler: &Compiler,
+    unit: &Unit,
+    settings: Settings,
+    kept: Option<&Path>,
+    load: impl Fn(&Path) -> Result<L, libloading::Error>,
+) -> Option<L> {
+    let (text, key) = keyed(compiler, unit, settings);
+    find(&kept.map(Path::to_path_buf).or_else(directory)?.join(key), &text, load)
+}
+
+/// The text of a unit with all that its library depends on, and the name of its entry.
+fn keyed(compiler: &Compiler, unit: &Unit, settings: Settings) -> (String, String) {
+    let identity = compiler.identity(settings).replace("*/", "* /");
+    let text = format!("/* {identity} */\n{}", unit.text);
+    let key = format!("{:032x}", hash(text.as_bytes()));
+    (text, key)
 }
 
 /// Loads the library of an entry, if the entry is complete and has this text.

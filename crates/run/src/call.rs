@@ -3,14 +3,18 @@
 
 use std::time::Instant;
 
-use lambada_loops::{Program, Seen, Terms};
+use lambada_loops::{EXHAUSTED, Program, Seen, Terms};
 use lambada_prim::{Data, Memory, Scalar, Tensor};
 use lambada_source::Failure;
 
 use crate::cancel::Cancel;
-use crate::elements::{Elements, Got};
+use crate::coming::Coming;
+use crate::elements::{Argument, Elements, Got};
 use crate::native::NativeCall;
 use crate::output;
+
+/// Instructions of a run that does not wait for code of the C compiler: some tenths of a second.
+const FEW: u64 = 1 << 30;
 
 /// A call before or after its run; see [`Kernel::with`](crate::Kernel::with). Any number of threads
 /// may call a kernel, because each call has memory of its own.
@@ -23,6 +27,8 @@ enum Way<'c, 'a> {
 
 pub(crate) struct Interpreted<'a> {
     program: &'a Program,
+    /// Code that takes over from a run that lasts.
+    coming: Option<&'a Coming>,
     limit: Memory,
     args: Vec<Tensor>,
     results: Vec<Column>,
@@ -91,6 +97,11 @@ impl<'c, 'a> Call<'c, 'a> {
         }
     }
 
+    /// Whether it runs machine code of the C compiler, which has a stack of its own.
+    pub fn is_native(&self) -> bool {
+        matches!(self.0, Way::Native(_))
+    }
+
     /// The results of the run, in order.
     #[inline]
     pub fn results(&self) -> Results<'_> {
@@ -102,8 +113,13 @@ impl<'c, 'a> Call<'c, 'a> {
 }
 
 impl<'a> Interpreted<'a> {
-    pub fn new(program: &'a Program, limit: Memory, args: Vec<Tensor>) -> Interpreted<'a> {
-        Interpreted { program, limit, args, results: Vec::new() }
+    pub fn new(
+        program: &'a Program,
+        coming: Option<&'a Coming>,
+        limit: Memory,
+        args: Vec<Tensor>,
+    ) -> Interpreted<'a> {
+        Interpreted { program, coming, limit, args, results: Vec::new() }
     }
 
     fn run(&mut self, seen: Seen) -> Result<(), Failure> {
@@ -112,12 +128,22 @@ impl<'a> Interpreted<'a> {
     }
 
     fn take(&self, seen: Seen) -> Result<Vec<Tensor>, Failure> {
-        let terms = Terms {
-            memory: self.limit,
-            seen: Some(seen),
-            cancelled: Cancel::current().map(|cancel| cancel.flag()),
-            work: None,
-        };
+        if let Some(coming) = self.coming {
+            let result = self.within(seen, Some(FEW));
+            if !result.as_ref().is_err_and(|failure| failure.message == EXHAUSTED) {
+                return result;
+            }
+            if let Some(native) = coming.then() {
+                let args = self.args.iter().map(Argument::from);
+                return native.begin(std::iter::empty(), args)?.take(seen, |all| all.collect());
+            }
+        }
+        self.within(seen, None)
+    }
+
+    fn within(&self, seen: Seen, work: Option<u64>) -> Result<Vec<Tensor>, Failure> {
+        let cancelled = Cancel::current().map(|cancel| cancel.flag());
+        let terms = Terms { memory: self.limit, seen: Some(seen), cancelled, work };
         self.program.run_within(&self.args, &terms)
     }
 }

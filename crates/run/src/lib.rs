@@ -1,8 +1,10 @@
 //! C text → numbers: compile, cache, load, call.
 //!
 //! - `compiler`: the C compiler and its flags; `children`: programs that end with this process;
+//! - `coming`: code that is made while other code runs;
 //! - `cache`: compiled units by the hash of all they depend on; `prune`: removal of old units;
 //!   `seal`, `owner`, `opened`: checks before a unit is loaded, and the path to load;
+//! - `prepared`: a unit before it is compiled;
 //! - `native`: loaded units and calls into them; `call`: the interface of calls for the façade;
 //! - `elements`, `output`: arguments and results, in Rust and in machine code;
 //! - `pool`: idle contexts;
@@ -21,6 +23,7 @@ mod cache;
 mod call;
 mod cancel;
 mod children;
+mod coming;
 mod compiler;
 mod elements;
 mod hosted;
@@ -32,6 +35,7 @@ mod output;
 mod owner;
 mod peak;
 mod pool;
+mod prepared;
 mod prune;
 mod running;
 mod seal;
@@ -49,6 +53,9 @@ use lambada_prim::{Memory, Precision, Scalar, ScalarTy, Tensor};
 use lambada_source::Failure;
 
 use call::Interpreted;
+use coming::Coming;
+use native::Native;
+use prepared::Prepared;
 
 pub use call::{Call, Results};
 pub use cancel::Cancel;
@@ -177,6 +184,9 @@ pub struct Settings {
     pub part: usize,
     /// Whether early code is worth more than fast code.
     pub quick: bool,
+    /// Whether calls run in machine code of `lambada_jit` until the code of the C compiler is there,
+    /// which is made meanwhile. Not for functions that show values.
+    pub meanwhile: bool,
     /// Number of threads of a call. Results do not depend on it.
     pub threads: usize,
     /// Whether code from the C compiler may flush subnormal arguments and results to zero, because
@@ -192,6 +202,7 @@ impl Default for Settings {
             target: Target::Here,
             part: lambada_codegen::PART,
             quick: false,
+            meanwhile: false,
             threads: 1,
             flush_subnormals: false,
         }
@@ -238,8 +249,10 @@ pub struct Kernel {
 
 #[derive(Debug)]
 enum Code {
-    Native(native::Native),
+    Native(Native),
     Interpreted(Program, Engine),
+    /// Machine code of `lambada_jit`, until that of the C compiler is there.
+    Replaced(Program, Coming),
 }
 
 impl Kernel {
@@ -276,22 +289,56 @@ impl Kernel {
         kept: Option<&Path>,
         lower: impl Fn(u16) -> Function,
     ) -> Result<Kernel, CompileError> {
-        let kernels = if settings.engine == Engine::Native && Compiler::find().is_some() {
-            native(&[&lower(settings.target.lanes(precision))], settings, kept)?
-        } else {
-            None
+        let kernels = match Compiler::find().filter(|_| settings.engine == Engine::Native) {
+            Some(compiler) if settings.meanwhile && translates(precision) => {
+                return Kernel::replaced(compiler, settings, kept, lower);
+            }
+            Some(_) => native(&[&lower(settings.target.lanes(precision))], settings, kept)?,
+            None => None,
         };
         let mut kernels = match kernels {
             Some(kernels) => kernels,
             None => {
                 let function = lower(interpreted_lanes(settings.engine, precision));
                 if settings.engine == Engine::Native && Compiler::find().is_none() {
-                    warn_once(None, &[&function]);
+                    warn_once(None, all_translate(&[&function]));
                 }
                 interpret(&[&function], settings)?
             }
         };
         Ok(kernels.remove(0))
+    }
+
+    /// Machine code of `lambada_jit`, until that of the C compiler is there.
+    fn replaced(
+        compiler: &'static Compiler,
+        settings: Settings,
+        kept: Option<&Path>,
+        lower: impl Fn(u16) -> Function,
+    ) -> Result<Kernel, CompileError> {
+        let whole = lower(settings.target.lanes(Precision::F64));
+        check(&[&whole])?;
+        let prepared = Prepared::of(&[&whole], settings);
+        if let Some(native) = prepared.known(compiler, kept).and_then(first) {
+            return Ok(Kernel::new(&whole, Code::Native(native)));
+        }
+        let quick = Settings { engine: Engine::Jit, ..settings };
+        let mut kernel = interpret(&[&lower(lambada_jit::LANES)], quick)?.remove(0);
+        let kept = kept.map(Path::to_path_buf);
+        let make = move || match prepared.compiled(compiler, kept.as_deref()) {
+            Ok(native) => first(native),
+            Err(error) => {
+                warn_once(Some(&error), true);
+                None
+            }
+        };
+        if let Code::Interpreted(program, _) = kernel.code {
+            kernel.code = match Coming::start(make) {
+                Some(coming) => Code::Replaced(program, coming),
+                None => Code::Interpreted(program, Engine::Jit),
+            };
+        }
+        Ok(kernel)
     }
 
     fn new(function: &Function, code: Code) -> Kernel {
@@ -302,8 +349,10 @@ impl Kernel {
     /// Limits the memory for arrays in all later calls; arguments do not count.
     pub fn limit(&mut self, limit: Memory) {
         self.limit = limit;
-        if let Code::Native(native) = &mut self.code {
-            native.limit(limit);
+        match &self.code {
+            Code::Native(native) => native.limit(limit),
+            Code::Replaced(_, coming) => coming.limit(limit),
+            Code::Interpreted(..) => {}
         }
     }
 
@@ -311,15 +360,18 @@ impl Kernel {
     pub fn peak(&self) -> Option<u64> {
         match &self.code {
             Code::Native(native) => Some(native.peak()),
+            Code::Replaced(_, coming) => coming.now().map(Native::peak),
             Code::Interpreted(..) => None,
         }
     }
 
-    /// The engine that runs it.
+    /// The engine that runs it now.
     pub fn engine(&self) -> Engine {
-        match self.code {
+        match &self.code {
             Code::Native(_) => Engine::Native,
-            Code::Interpreted(_, engine) => engine,
+            Code::Interpreted(_, engine) => *engine,
+            Code::Replaced(_, coming) if coming.now().is_some() => Engine::Native,
+            Code::Replaced(..) => Engine::Jit,
         }
     }
 
@@ -336,15 +388,21 @@ impl Kernel {
         args: impl ExactSizeIterator<Item = Argument<'a>> + Clone,
         then: impl FnOnce(&mut Call<'_, 'a>) -> R,
     ) -> Result<R, Failure> {
-        match &self.code {
-            Code::Native(native) => {
+        let (native, program, coming) = match &self.code {
+            Code::Native(native) => (Some(native), None, None),
+            Code::Interpreted(program, _) => (None, Some(program), None),
+            Code::Replaced(program, coming) => (coming.now(), Some(program), Some(coming)),
+        };
+        match (native, program) {
+            (Some(native), _) => {
                 let mut call = native.begin(sizes, args)?;
                 Ok(then(&mut Call::native(&mut call)))
             }
-            Code::Interpreted(program, _) => {
+            (None, None) => unreachable!("a kernel has code"),
+            (None, Some(program)) => {
                 let sizes = sizes.map(|size| Tensor::scalar(Scalar::Int(size)));
                 let args = sizes.chain(args.map(Argument::tensor)).collect();
-                let mut call = Interpreted::new(program, self.limit, args);
+                let mut call = Interpreted::new(program, coming, self.limit, args);
                 Ok(then(&mut Call::interpreted(&mut call)))
             }
         }
@@ -378,7 +436,7 @@ impl Kernel {
         seen: Seen,
         work: u64,
     ) -> Option<Result<Vec<Tensor>, Failure>> {
-        let Code::Interpreted(program, _) = &self.code else {
+        let (Code::Interpreted(program, _) | Code::Replaced(program, _)) = &self.code else {
             return Some(self.call_seen(args, seen));
         };
         let cancelled = Cancel::current().map(|cancel| cancel.flag());
@@ -416,6 +474,10 @@ impl Kernel {
     }
 }
 
+fn first(natives: Vec<Native>) -> Option<Native> {
+    natives.into_iter().next()
+}
+
 fn check(functions: &[&Function]) -> Result<(), CompileError> {
     let check = |function: &&Function| lambada_loops::check(function);
     functions.iter().try_for_each(check).map_err(|complaint| messages::malformed(&complaint))
@@ -434,10 +496,10 @@ fn native(
     }
     check(functions)?;
     let Some(compiler) = Compiler::find() else {
-        warn_once(None, functions);
+        warn_once(None, all_translate(functions));
         return Ok(None);
     };
-    match native::compile(compiler, functions, settings, kept) {
+    match Prepared::of(functions, settings).compiled(compiler, kept) {
         Ok(natives) => {
             let kernel = |(function, it): (&&Function, _)| Kernel::new(function, Code::Native(it));
             Ok(Some(functions.iter().zip(natives).map(kernel).collect()))
@@ -445,7 +507,7 @@ fn native(
         Err(error) if error.fault == Fault::System => {
             // A compiler killed by Ctrl-C deserves no warning.
             if !Cancel::current().is_some_and(|cancel| cancel.is_cancelled()) {
-                warn_once(Some(&error), functions);
+                warn_once(Some(&error), all_translate(functions));
             }
             Ok(None)
         }
@@ -487,10 +549,13 @@ pub fn warn_with(tell: fn(&str)) {
 
 static TELL: OnceLock<fn(&str)> = OnceLock::new();
 
-fn warn_once(reason: Option<&CompileError>, functions: &[&Function]) {
+fn all_translate(functions: &[&Function]) -> bool {
+    functions.iter().all(|function| translates(function.precision))
+}
+
+fn warn_once(reason: Option<&CompileError>, translated: bool) {
     static WARNED: Once = Once::new();
     WARNED.call_once(|| {
-        let translated = functions.iter().all(|function| translates(function.precision));
         let text = messages::interpreted(reason, translated);
         match TELL.get() {
             Some(tell) => tell(&text),

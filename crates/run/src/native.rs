@@ -6,11 +6,10 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::path::Path;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use lambada_loops::{
-    Buf, CANCELLED, Function, Seen, Step, Stmt, internal, is_parallel, param_types,
-};
+use lambada_loops::{CANCELLED, Seen, internal};
 use lambada_prim::{Memory, Precision, Scalar, ScalarTy, Tensor};
 use lambada_source::{Failure, Site, Span};
 use libloading::Library;
@@ -20,11 +19,12 @@ use crate::elements::{Argument, Converted, Got};
 use crate::hosted::{self, Hosted};
 use crate::output::{ResultType, Results, are_possible, word};
 use crate::pool::Pool;
+use crate::prepared::Described;
 use crate::running::{Running, SetCancelled};
 use crate::stack::Stack;
 use crate::subnormals::Mode;
 use crate::threads::{SetThreads, Threads};
-use crate::{CompileError, Compiler, Settings, cache, messages};
+use crate::{CompileError, Settings, messages};
 
 type Context = *mut c_void;
 type Open = unsafe extern "C" fn() -> Context;
@@ -48,7 +48,8 @@ pub(crate) struct Native {
     set_limit: Limit,
     peak: Peak,
     set_cancelled: SetCancelled,
-    limit: Memory,
+    /// Bytes that arrays may take.
+    limit: AtomicU64,
     /// For programs with library functions.
     set_stack: Option<SetStack>,
     /// For programs with array results, which request memory from the host.
@@ -116,22 +117,6 @@ struct Watch<'a> {
     seen: Seen<'a>,
 }
 
-/// Compiles and loads functions as one unit.
-pub(crate) fn compile(
-    compiler: &Compiler,
-    functions: &[&Function],
-    settings: Settings,
-    kept: Option<&Path>,
-) -> Result<Vec<Native>, CompileError> {
-    let unit = lambada_codegen::unit_in_parts(functions, settings.part);
-    let library = Arc::new(cache::library(compiler, &unit, settings, kept, load)?);
-    functions
-        .iter()
-        .zip(&unit.symbols)
-        .map(|(function, symbol)| Native::new(&library, function, symbol, settings))
-        .collect()
-}
-
 /// Loads a library.
 pub(crate) fn load(path: &Path) -> Result<Library, libloading::Error> {
     // SAFETY: the library was compiled from our text; loading or unloading it runs no code of it.
@@ -147,46 +132,51 @@ fn symbol<T: Copy>(library: &Library, name: &str) -> Result<T, CompileError> {
 }
 
 impl Native {
-    fn new(
+    pub(crate) fn new(
         library: &Arc<Library>,
-        function: &Function,
-        name: &str,
+        function: Described,
         settings: Settings,
     ) -> Result<Native, CompileError> {
-        let set_stack = match function.library.functions.is_empty() {
-            true => None,
-            false => Some(symbol::<SetStack>(library, "lambada_context_stack")?),
+        let set_stack = match function.has_library {
+            true => Some(symbol::<SetStack>(library, "lambada_context_stack")?),
+            false => None,
         };
-        let threads = match Threads::new(settings.threads).filter(|_| is_parallel(function)) {
+        let threads = match Threads::new(settings.threads).filter(|_| function.is_parallel) {
             Some(threads) => {
                 Some((symbol::<SetThreads>(library, "lambada_context_threads")?, threads))
             }
             None => None,
         };
-        let results: Vec<ResultType> =
-            function.results.iter().map(|result| ResultType::of(function, result)).collect();
-        let has_arrays = results.iter().any(|result| matches!(result, ResultType::Buffer(..)));
+        let is_array = |result: &ResultType| matches!(result, ResultType::Buffer(..));
+        let has_arrays = function.results.iter().any(is_array);
         let set_host = has_arrays.then(|| symbol(library, "lambada_context_host").ok()).flatten();
+        let shows = match function.inspected.is_empty() {
+            true => None,
+            false => Some(Shows {
+                set: symbol::<SetSeen>(library, "lambada_context_seen")?,
+                values: function.inspected,
+            }),
+        };
         let native = Native {
-            name: function.name.clone(),
-            entry: symbol::<EntryPoint>(library, name)?,
+            name: function.name,
+            entry: symbol::<EntryPoint>(library, &function.symbol)?,
             open: symbol::<Open>(library, "lambada_context_open")?,
             close: symbol::<Close>(library, "lambada_context_close")?,
             set_limit: symbol::<Limit>(library, "lambada_context_limit")?,
             peak: symbol::<Peak>(library, "lambada_context_peak")?,
             set_cancelled: symbol::<SetCancelled>(library, "lambada_context_cancel")?,
-            limit: Memory::default(),
+            limit: AtomicU64::new(Memory::default().limit),
             set_stack,
             set_host,
             threads,
             precision: function.precision,
             flushes: settings.flush_subnormals,
-            params: param_types(function),
-            results,
-            words: lambada_codegen::result_words(function),
-            sites: function.all_sites(),
-            shows: Shows::of(library, function)?,
-            arrays: function.all().flat_map(arrays).collect(),
+            params: function.params,
+            results: function.results,
+            words: function.words,
+            sites: function.sites,
+            shows,
+            arrays: function.arrays,
             idle: Pool::default(),
             library: library.clone(),
         };
@@ -219,7 +209,7 @@ impl Native {
             return context;
         }
         // SAFETY: the context is open and ours, and no call is using it.
-        unsafe { (self.set_limit)(context, self.limit.limit) };
+        unsafe { (self.set_limit)(context, self.memory().limit) };
         if let Some((set, threads)) = &self.threads {
             // SAFETY: the context is ours, no call is using it, and `self`, which keeps the
             // threads, outlives all calls.
@@ -283,10 +273,14 @@ impl Native {
     }
 
     /// Limits the memory for arrays.
-    pub fn limit(&mut self, limit: Memory) {
-        self.limit = limit;
+    pub fn limit(&self, limit: Memory) {
+        self.limit.store(limit.limit, Ordering::Relaxed);
         // SAFETY: the context is open and ours, and no call is using it.
         self.idle.each(|owned| unsafe { (self.set_limit)(owned.context, limit.limit) });
+    }
+
+    fn memory(&self) -> Memory {
+        Memory { limit: self.limit.load(Ordering::Relaxed) }
     }
 
     /// Peak of the bytes of arrays.
@@ -317,13 +311,13 @@ impl Native {
         let each = u64::from(self.precision.bytes(*elem));
         // The largest integer stands for any size that overflows.
         let array = (words[1] != i64::MAX as u64).then_some((words[1], each));
-        Failure { span: *span, message: self.limit.refused(array, words[2]) }
+        Failure { span: *span, message: self.memory().refused(array, words[2]) }
     }
 
     fn no_node(&self, words: &[u64]) -> Failure {
         match self.sites.get(words[0] as usize) {
             Some(site) => {
-                Failure { span: site.span, message: self.limit.refused_node(words[1], words[2]) }
+                Failure { span: site.span, message: self.memory().refused_node(words[1], words[2]) }
             }
             None => internal(format!("`{}` has no memory for an unknown node", self.name)),
         }
@@ -452,7 +446,7 @@ impl<'a> NativeCall<'a> {
             return Err(failed_to_open(&native.name));
         }
         if let Some(set) = native.set_stack {
-            owned.reserve(set, native.limit);
+            owned.reserve(set, native.memory());
         }
         let (context, args) = (owned.context, owned.args.as_ptr());
         let words = owned.words.as_mut_ptr();
@@ -535,28 +529,4 @@ unsafe extern "C" fn see(who: *const c_void, number: i64, words: *const u64) {
         let tell = || (watch.seen)(number as u32, parts.map(Got::tensor).collect());
         Mode::current().keeping().during(tell);
     }
-}
-
-impl Shows {
-    fn of(library: &Library, function: &Function) -> Result<Option<Shows>, CompileError> {
-        let mut values = BTreeMap::new();
-        for each in function.all() {
-            lambada_loops::visit(&each.body, &mut |stmt| {
-                if let Stmt::Step(Step::Inspect { number, values: shown }) = stmt {
-                    let outputs = shown.iter().map(|value| ResultType::of(each, value)).collect();
-                    values.insert(*number, outputs);
-                }
-            });
-        }
-        if values.is_empty() {
-            return Ok(None);
-        }
-        Ok(Some(Shows { set: symbol::<SetSeen>(library, "lambada_context_seen")?, values }))
-    }
-}
-
-/// Element type and source construct of each buffer of a function.
-fn arrays(function: &Function) -> impl Iterator<Item = (ScalarTy, Span)> {
-    let origin = |k| function.origins.get(&Buf(k)).copied().unwrap_or_default();
-    (0..).zip(&function.bufs).map(move |(k, (elem, _))| (*elem, origin(k)))
 }

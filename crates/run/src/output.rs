@@ -11,7 +11,7 @@ use lambada_prim::{Precision, Scalar, ScalarTy};
 use crate::elements::{Elements, Got};
 
 /// The type of a result.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) enum ResultType {
     Scalar(ScalarTy),
     /// Element type and rank.

@@ -339,6 +339,44 @@ fn wrong_arguments_are_internal_errors() {
     }
 }
 
+/// Adds 1 as many times as its argument says.
+fn counted() -> Function {
+    let mut b = Builder::new("counted");
+    let n = b.scalar(INT, "n");
+    let sum = b.cell(REAL, 1, "sum", real(0.0));
+    b.for_loop(int(0), n, 1, |b, _| {
+        let old = b.get(sum);
+        let new = b.prim(Prim::Add, &[old, real(1.0)]);
+        b.set(sum, new);
+    });
+    let result = b.get(sum);
+    b.finish(vec![Return::Scalar(result)])
+}
+
+/// The code of the C compiler replaces that of `lambada_jit` while a kernel is called, and a run
+/// that lasts waits for it.
+#[test]
+fn calls_need_not_wait_for_the_c_compiler() {
+    use lambada_prim::Precision::F64;
+    if !lambada_run::translates(F64) || lambada_run::Compiler::find().is_none() {
+        return;
+    }
+    let folder = std::env::temp_dir().join(format!("lambada-meanwhile-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let settings = Settings { meanwhile: true, ..Settings::default() };
+    let lowered = || Kernel::lowered(F64, settings, Some(&folder), |_| counted()).unwrap();
+    let kernel = lowered();
+    assert_eq!(kernel.engine(), Engine::Jit);
+    let sum = |n: i64| vec![Tensor::scalar(Scalar::Real(n as f64))];
+    assert_eq!(kernel.call(&[size(5)]).unwrap(), sum(5));
+    assert_eq!(kernel.call(&[size(1 << 30)]).unwrap(), sum(1 << 30));
+    assert_eq!(kernel.engine(), Engine::Native);
+    assert_eq!(kernel.call(&[size(5)]).unwrap(), sum(5));
+    // The next one finds it.
+    assert_eq!(lowered().engine(), Engine::Native);
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
 #[test]
 fn the_interpreter_catches_what_is_out_of_range() {
     let mut b = Builder::new("outside");

@@ -46,6 +46,9 @@ impl Compiled {
         options: &Options,
     ) -> Result<Compiled, Vec<Problem>> {
         let arrays = trapped(arrays_with(&call.program, call.entry, options)?, options);
+        // A run that starts over would show values twice.
+        let meanwhile = options.meanwhile && arrays.normalized.inspections.is_empty();
+        let options = &Options { meanwhile, ..options.clone() };
         let kernel = crate::pipeline::compiled(&arrays.optimized, options)?;
         let types = &call.program.def(call.entry).signature.params;
         let mut params = Vec::new();
@@ -146,8 +149,9 @@ impl Compiled {
     /// Runs the program and passes inspected values to the observer.
     fn run<R>(
         &self,
+        call: &mut Call<'_, '_>,
         observer: Option<&Observer>,
-        run: impl FnOnce(Seen) -> Result<R, Failure>,
+        run: impl FnOnce(&mut Call<'_, '_>, Seen) -> Result<R, Failure>,
     ) -> Result<R, Error> {
         let seen = |number: u32, parts: Vec<Tensor>| {
             if let (Some(observer), Some(shown)) = (observer, self.inspections.get(number as usize))
@@ -155,12 +159,8 @@ impl Compiled {
                 observer(&shown.site, &shown.layout.unflatten(&mut parts.into_iter()));
             }
         };
-        let ended = match self.kernel.engine() {
-            lambada_run::Engine::Native => run(&seen),
-            lambada_run::Engine::Jit | lambada_run::Engine::Interpreter => {
-                stack::roomy(|| run(&seen))
-            }
-        };
+        let ended =
+            if call.is_native() { run(call, &seen) } else { stack::roomy(|| run(call, &seen)) };
         ended.map_err(|failure| self.failed(&failure))
     }
 
@@ -179,7 +179,7 @@ impl Compiled {
         observer: Option<&Observer>,
     ) -> Result<Value, Error> {
         self.with(given, |call| {
-            self.run(observer, |seen| {
+            self.run(call, observer, |call, seen| {
                 call.take(seen, |results| Value::from(self.result.unflatten(results)))
             })
         })
@@ -193,7 +193,7 @@ impl Compiled {
         output: &mut dyn Output,
     ) -> Result<(), Error> {
         self.with(given, |call| {
-            self.run(observer, |seen| call.run(seen))?;
+            self.run(call, observer, |call, seen| call.run(seen))?;
             let mut parts = Parts::new(call.results());
             output.receive(&mut parts)?;
             parts.end()
