@@ -164,12 +164,16 @@ impl Emitter<'_> {
     }
 
     /// Whether an iteration may run twice: it stores what belongs to its index, and adds to
-    /// nothing.
+    /// nothing. A sum over blocks adds up what each block gives.
     fn repeats(&self, nest: &Nest, axis: AxisId) -> bool {
         nest.items.iter().all(|item| {
-            let stores = matches!(item, Item::Store(_) | Item::Reduce(_));
-            let own = self.placed.buffer(item.buffer()).axes.contains(&axis);
-            stores && own && !self.placed.comes_back(nest, *item)
+            let axes = &self.placed.buffer(item.buffer()).axes;
+            let stores = match item {
+                Item::Store(_) => true,
+                Item::Reduce(_) => self.part_of.is_none_or(|part| axes.contains(&part)),
+                Item::List(_) | Item::Copy(_) | Item::Add(..) | Item::Last(_) => false,
+            };
+            stores && axes.contains(&axis) && !self.placed.comes_back(nest, *item)
         })
     }
 

@@ -28,6 +28,7 @@ pub enum ArrayPrim {
     CholeskyPullback,
     Qr,
     Fft,
+    Eigen,
 }
 
 /// All that the compiler knows of one array primitive.

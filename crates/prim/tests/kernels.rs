@@ -98,6 +98,11 @@ fn calls(precision: Precision) -> Vec<Call> {
                         args[0][n / 2 * n + n / 2] = 0.0;
                     }
                 }
+                // Eigenvalues are apart, so that the vectors are known well.
+                if prim == ArrayPrim::Eigen {
+                    let n = sizes[place(prim, 'n')];
+                    (0..n).for_each(|i| args[0][i * n + i] += (4 * n * i) as f64);
+                }
                 // Matrices to orthogonalize are well conditioned, too. In one call of three, a
                 // column is zero, and one column or the whole second half is twice the first
                 // column; in one of six, the last element is a NaN or an infinity.

@@ -224,6 +224,26 @@ pub(super) const ROWS: &[ArrayRow] = &[
         example: (&[(&[2], &[1.0, 3.0]), (&[2], &[2.0, 4.0])], &[&[4.0, -2.0], &[6.0, -2.0]]),
         domain: "all",
     },
+    ArrayRow {
+        prim: ArrayPrim::Eigen,
+        name: "eigen",
+        spelling: Spelling::Definition("prelude_eigen"),
+        axes: "n",
+        // The last result is the kernel's memory: zeros.
+        results: &[ScalarTy::Real, ScalarTy::Real, ScalarTy::Real],
+        versions: &[Version { args: &["nn"], results: &["n", "nn", "nn"], transposes: &[] }],
+        derivative: Derivative::Rules,
+        linear: &[],
+        eval: eigen,
+        work: |sizes| 9 * sizes[0] * sizes[0] * sizes[0],
+        kernel: ArrayKernel { name: "lam_eigen", texts: &[BLOCK, include_str!("eigen.c")] },
+        doc: "The eigenvalues of the symmetric part of a matrix, ascending, and the eigenvectors in rows, of which the first component of the largest size is positive.",
+        example: (
+            &[(&[2, 2], &[3.0, 0.0, 0.0, 1.0])],
+            &[&[1.0, 3.0], &[0.0, 1.0, 1.0, 0.0], &[0.0, 0.0, 0.0, 0.0]],
+        ),
+        domain: "all",
+    },
 ];
 
 fn matmul(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
@@ -338,6 +358,61 @@ fn cholesky_tangent(_: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data>
         }
     }
     vec![Data::Real(dl)]
+}
+
+/// Jacobi's method.
+fn eigen(precision: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+    let n = sizes[0];
+    let mut a: Vec<f64> =
+        (0..n * n).map(|k| 0.5 * args[0][k] + 0.5 * args[0][k % n * n + k / n]).collect();
+    let mut vectors = vec![0.0; n * n];
+    (0..n).for_each(|i| vectors[i * n + i] = 1.0);
+    let rotate = |a: &mut [f64], p: usize, q: usize, c: f64, s: f64| {
+        for k in 0..n {
+            let (x, y) = (a[p * n + k], a[q * n + k]);
+            (a[p * n + k], a[q * n + k]) = (c * x - s * y, s * x + c * y);
+        }
+    };
+    let epsilon = if precision == Precision::F64 { 1e-18 } else { 5e-10 };
+    let limit = epsilon * a.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let is_finite = limit.is_finite();
+    for _ in 0..40 {
+        let mut rotated = false;
+        for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
+            let off = a[p * n + q];
+            if off.abs() > limit {
+                let middle = 0.5 * (a[q * n + q] - a[p * n + p]) / off;
+                let t = 1.0 / (middle.abs() + middle.hypot(1.0))
+                    * if middle < 0.0 { -1.0 } else { 1.0 };
+                let (app, aqq) = (a[p * n + p] - t * off, a[q * n + q] + t * off);
+                let c = 1.0 / t.hypot(1.0);
+                rotate(&mut a, p, q, c, t * c);
+                for k in 0..n {
+                    let (x, y) = (a[k * n + p], a[k * n + q]);
+                    (a[k * n + p], a[k * n + q]) = (c * x - t * c * y, t * c * x + c * y);
+                }
+                (a[p * n + p], a[q * n + q]) = (app, aqq);
+                (a[p * n + q], a[q * n + p]) = (0.0, 0.0);
+                rotate(&mut vectors, p, q, c, t * c);
+                rotated = true;
+            }
+        }
+        if !rotated {
+            break;
+        }
+    }
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|i, j| a[i * n + i].total_cmp(&a[j * n + j]));
+    let kept = |x: f64| if is_finite { x } else { f64::NAN };
+    let row = |i: &usize| {
+        let row = &vectors[i * n..(i + 1) * n];
+        let size = row.iter().fold(0.0, |size: f64, x| size.max(x.abs()));
+        let first = row.iter().find(|x| x.abs() >= 0.9999 * size).copied().unwrap_or_default();
+        row.iter().map(|x| kept(if first < 0.0 { -x } else { *x })).collect::<Vec<f64>>()
+    };
+    let values = order.iter().map(|i| kept(a[i * n + i])).collect();
+    let rows = order.iter().flat_map(row).collect();
+    vec![Data::Real(values), Data::Real(rows), Data::Real(vec![0.0; n * n])]
 }
 
 /// The transform of the numbers at the places `at`, `at + step`, …, by the smallest factor of their

@@ -26,7 +26,7 @@ _usual: dict[str, Any] = {}
 class options:
     """Options of programs that are loaded from now on, or inside of a ``with`` block.
 
-    ``engine``: ``"native"``, by the C compiler, ``"jit"``, without it, or ``"interpreter"``; ``cache``: the folder where compiled units are kept; ``max_memory``: bytes that arrays may take, or a size
+    ``engine``: ``"native"``, by the C compiler, ``"jit"``, without it, or ``"interpreter"``; unless given, calls run without the C compiler until its code is there; ``cache``: the folder where compiled units are kept; ``max_memory``: bytes that arrays may take, or a size
     such as ``"4GB"``; ``trap_nan``: fail at the first operation that makes a NaN; ``checks``: check the compiler after every pass; ``nests``: run
     arithmetic over arrays as nests with lanes; ``threads``: on how many threads a call may run, which no result depends on; ``precision``: ``"f64"``, or
     ``"f32"`` for programs all of whose reals have 32 bits; then arrays that they give are of ``float32``; ``flush_subnormals``: arithmetic may take
