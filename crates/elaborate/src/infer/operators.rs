@@ -92,6 +92,7 @@ impl Infer<'_> {
     }
 
     fn arith(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
+        let [a, b] = [a, b].map(|operand| self.with_real_parts(operand));
         let operation = operation(op);
         let kinds = operation.kinds(Bases::NUM);
         for (operand, kind) in [&a, &b].into_iter().zip(kinds) {
@@ -363,6 +364,7 @@ impl Infer<'_> {
             ExprKind::Real(value) => self.literal(Scalar::Real(-value), span),
             _ => {
                 let inner = self.infer(inner);
+                let inner = self.with_real_parts(inner);
                 let before = self.problems.len();
                 self.require(&inner, UnknownKind::vectors(Bases::NUM), "-");
                 if self.problems.len() > before {
