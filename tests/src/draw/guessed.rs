@@ -181,7 +181,7 @@ impl Draw {
 
     /// Gradient descent on a value of a vector space.
     fn descent(&mut self, ty: &Ty, size: usize, scope: &mut Scope) -> String {
-        if self.features.contains(&Feature::VectorSpaces) && self.next % 3 > 0 {
+        if self.features.contains(&Feature::VectorSpaces) && !self.next.is_multiple_of(3) {
             return format!("({} + {})", self.leaf(ty, scope), self.leaf(ty, scope));
         }
         self.has(Feature::Derivatives);

@@ -226,6 +226,11 @@ impl Infer<'_> {
         if !equality {
             self.require(&a, UnknownKind::scalar(Bases::NUM), op.spelling());
         }
+        // In `(n, x) == (x, n)` an int of the left side serves as a real of the right one.
+        let a = match a.kind {
+            ExpKind::Tuple(_) | ExpKind::Record(_) => self.first_of_many(a),
+            _ => a,
+        };
         let b = if self.solver.is_error(a.ty) { b } else { self.comparable(op.spelling(), &a, b) };
         if equality {
             let origin = Origin::new(op.spelling(), span);
