@@ -9,9 +9,11 @@
 //! stays of moderate size: products pass through `tanh` or `sin` before they can grow. Some indices
 //! and slices are out of range, so some programs fail.
 
+mod arrays;
 mod case;
 mod derived;
 mod features;
+mod guessed;
 mod neighbors;
 mod recursive;
 mod ruled;
@@ -22,7 +24,7 @@ use std::fmt::Write as _;
 
 use lambada_testkit::Random;
 
-pub use case::{case, case_with, of_nothing};
+pub use case::{canonical, case, case_with, of_nothing};
 pub use features::Feature;
 pub use neighbors::{Neighbors, neighbors};
 
@@ -64,6 +66,9 @@ const FOUR: usize = 4;
 /// One program in this many may have functions with rules.
 const RULES: u64 = 4;
 
+/// One program in this many has mostly guessed forms.
+const GUESSES: u64 = 3;
+
 /// The program of a seed.
 pub fn draw(seed: u64) -> Drawn {
     program(seed, false)
@@ -79,8 +84,9 @@ fn program(seed: u64, wild: bool) -> Drawn {
     let mut random = Random(Random(seed).bits());
     let symbolic = !random.once_in(3);
     let recursions = if random.once_in(2) { 0 } else { recursive::MOST };
-    let (rules, features) = (seed.is_multiple_of(RULES), BTreeSet::new());
-    let mut d = Draw { random, next: 0, symbolic, wild, rules, recursions, features };
+    let (rules, guesses) = (seed.is_multiple_of(RULES), seed.is_multiple_of(GUESSES));
+    let features = BTreeSet::new();
+    let mut d = Draw { random, next: 0, symbolic, wild, rules, guesses, recursions, features };
     let params = [
         ("x", Ty::Real),
         ("y", Ty::Real),
@@ -95,6 +101,9 @@ fn program(seed: u64, wild: bool) -> Drawn {
     let size = 3 + d.random.below(4);
     let body = d.expr(&result, size, &mut scope);
     let mut text = String::from(HEADER);
+    if d.features.contains(&Feature::Fields) {
+        text.push_str(guessed::TYPES);
+    }
     if d.features.contains(&Feature::RecursiveData) {
         text.push_str(recursive::TYPES);
     }
@@ -147,6 +156,8 @@ struct Draw {
     wild: bool,
     /// Whether it has functions with rules, where it is not wild.
     rules: bool,
+    /// Whether reals are mostly of guessed forms.
+    guesses: bool,
     /// How many recursive functions it has.
     recursions: usize,
     features: BTreeSet<Feature>,
@@ -232,7 +243,9 @@ impl Draw {
         if size == 0 {
             return self.leaf(ty, scope);
         }
-        match self.random.below(14) {
+        match self.random.below(16) {
+            14 if !matches!(ty, Ty::Fun(..)) => self.checked(ty, size, scope),
+            15 if guessed::is_vector_space(ty) => self.linear(ty, size, scope),
             0 | 1 => self.let_(ty, size, scope),
             2 => self.if_(ty, size, scope),
             3 => self.apply(ty, size, scope),
@@ -348,6 +361,9 @@ impl Draw {
 
     fn match_(&mut self, ty: &Ty, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
         self.features.insert(Feature::Variants);
+        if self.random.once_in(2) {
+            return self.match_guessed(ty, size, scope);
+        }
         let scrutinee = self.expr(&Ty::Shape, size - 1, scope);
         let dot = self.expr(ty, size - 1, scope);
         let (r, w, v) = (self.fresh("r"), self.fresh("w"), self.fresh("v"));
@@ -407,6 +423,9 @@ impl Draw {
             Ty::Real => self.real(smaller, scope),
             Ty::Int => {
                 let (a, b) = (self.leaf(&Ty::Int, scope), self.leaf(&Ty::Int, scope));
+                if self.random.once_in(3) {
+                    return self.quotient(&a, &b);
+                }
                 let op = self.pick(&["+", "*", "-"]);
                 format!("({a} {op} {b})")
             }
@@ -470,7 +489,8 @@ impl Draw {
     }
 
     fn condition(&mut self, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        match self.random.below(4) {
+        match self.random.below(5) {
+            4 => self.equation(scope),
             0 => format!("({} < {})", self.leaf(&Ty::Int, scope), self.leaf(&Ty::Int, scope)),
             1 => format!("(not {} || {})", self.leaf(&Ty::Bool, scope), self.condition(0, scope)),
             _ => {
@@ -485,9 +505,14 @@ impl Draw {
     }
 
     fn real(&mut self, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        let derived = derived::FORMS;
+        let (derived, guessed) = (derived::FORMS, guessed::REALS);
         let forms = if self.wild { 20 + wild::FORMS } else { 19 + usize::from(self.rules) };
-        match self.random.below(forms + derived.len()) {
+        let all = forms + derived.len();
+        if self.guesses && self.random.once_in(2) {
+            return self.pick(&guessed)(self, size, scope);
+        }
+        match self.random.below(all + guessed.len()) {
+            form if form >= all => guessed[form - all](self, size, scope),
             form if form >= forms => self.derived(derived[form - forms], size, scope),
             form @ 20.. => self.wild(form - 20, size, scope),
             19 => self.ruled(size, scope),
@@ -589,94 +614,6 @@ impl Draw {
                 format!("(let {taken} = {v} in sum (for {i} in {is} => {taken}[{i}] ** 2))")
             }
             _ => format!("(0.1 * real {})", self.leaf(&Ty::Int, scope)),
-        }
-    }
-
-    fn vector(&mut self, n: usize, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        self.features.insert(Feature::Arrays);
-        let ty = Ty::Vec(n);
-        match self.random.below(9) {
-            0 | 1 => {
-                let i = self.fresh("i");
-                scope.push((i.clone(), Ty::Int));
-                let body = self.expr(&Ty::Real, size, scope);
-                scope.pop();
-                format!("(for {i} < {} => {body})", self.size(n))
-            }
-            2 => {
-                self.features.insert(Feature::HigherOrder);
-                let f = self.expr(&Ty::Fun(Box::new(Ty::Real), Box::new(Ty::Real)), size, scope);
-                format!("(map {f} {})", self.expr(&ty, size, scope))
-            }
-            3 => format!("({} + {})", self.expr(&ty, size, scope), self.leaf(&ty, scope)),
-            4 => {
-                format!("({} * tanh {})", self.expr(&Ty::Real, size, scope), self.leaf(&ty, scope))
-            }
-            5 => format!(
-                "({} with [{}] = {})",
-                self.expr(&ty, size, scope),
-                self.index(n, scope),
-                self.expr(&Ty::Real, size, scope)
-            ),
-            6 if n == N => {
-                let m = self.expr(&Ty::Mat(K, N), size, scope);
-                format!("(({m})[{}])", self.index(K, scope))
-            }
-            7 => {
-                let (h, i) = (self.fresh("h"), self.fresh("i"));
-                scope.push((i.clone(), Ty::Int));
-                let (at, value) = (self.leaf(&Ty::Int, scope), self.expr(&Ty::Real, size, scope));
-                scope.pop();
-                let (start, n) = (self.leaf(&ty, scope), self.size(n));
-                if self.symbolic && n != "4" {
-                    self.has(Feature::MayFail);
-                }
-                format!(
-                    "(accumulate {h} = {start} in for {i} < 4 => {h}[abs ({i} + {at}) % {n}] += {value})"
-                )
-            }
-            _ if self.symbolic && n != FOUR => {
-                let i = self.fresh("i");
-                format!(
-                    "(for {i} < {} => {} + 0.3 * real {i})",
-                    self.size(n),
-                    self.leaf(&Ty::Real, scope)
-                )
-            }
-            _ => format!(
-                "[{}]",
-                (0..n).map(|_| self.leaf(&Ty::Real, scope)).collect::<Vec<_>>().join(", ")
-            ),
-        }
-    }
-
-    fn matrix(&mut self, n: usize, m: usize, size: usize, scope: &mut Vec<(String, Ty)>) -> String {
-        self.features.insert(Feature::Arrays);
-        match self.random.below(4) {
-            0 => {
-                let (i, j) = (self.fresh("i"), self.fresh("j"));
-                scope.push((i.clone(), Ty::Int));
-                scope.push((j.clone(), Ty::Int));
-                let body = self.expr(&Ty::Real, size, scope);
-                scope.truncate(scope.len() - 2);
-                format!("(for {i} < {}, {j} < {} => {body})", self.size(n), self.size(m))
-            }
-            1 => format!(
-                "(outer {} {})",
-                self.expr(&Ty::Vec(n), size, scope),
-                self.leaf(&Ty::Vec(m), scope)
-            ),
-            2 => {
-                let (row, at) = (self.expr(&Ty::Vec(m), size, scope), self.index(n, scope));
-                format!("({} with [{at}] = {row})", self.leaf(&Ty::Mat(n, m), scope))
-            }
-            _ => {
-                let row = self.fresh("row");
-                scope.push((row.clone(), Ty::Vec(m)));
-                let body = self.expr(&Ty::Vec(m), size, scope);
-                scope.pop();
-                format!("(for {row} in {} => {body})", self.leaf(&Ty::Mat(n, m), scope))
-            }
         }
     }
 }

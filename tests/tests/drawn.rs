@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use lambada::Precision;
 use lambada_testkit::{Confirmed, Random, parallel};
-use lambada_tests::draw::{Drawn, Feature, case, case_with, draw, of_nothing};
+use lambada_tests::draw::{Drawn, Feature, canonical, case, case_with, draw, of_nothing};
 use lambada_tests::natives::{Native, What, native_complaints};
 use lambada_tests::oracle::{Agreement, Verdict};
 use lambada_tests::panics::caught;
@@ -92,6 +92,12 @@ impl All {
     fn one(&mut self, seed: u64, natives: &mut Vec<Native>) {
         let mut drawn = draw(seed);
         self.programs += 1;
+        match caught(|| canonical(&drawn.text)).and_then(|formatted| formatted) {
+            // The other programs are compared as they are written.
+            Ok(formatted) if seed % 2 == 1 => drawn.text = formatted,
+            Ok(_) => {}
+            Err(e) => self.complaints.push(format!("seed {seed}, formatted: {e}")),
+        }
         drawn.features.iter().for_each(|feature| *self.features.entry(*feature).or_default() += 1);
         match verdict(seed, &drawn, matrix) {
             // The value and the reverse derivative of every program go through the C compiler; the

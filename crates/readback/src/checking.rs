@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, FnId, Function, Library, Op, Stm, Var};
+use lambada_anf::{Atom, Block, Effect, Exp, FnId, Function, Library, Op, Stm, Var};
 use lambada_prim::{Prim, Scalar};
 use lambada_source::{Part, Shown};
 
@@ -74,10 +74,23 @@ pub(crate) fn drop_checking(entry: &mut Function, library: &mut Library) {
 
 /// The functions that only check.
 fn only_checks(library: &Library) -> HashSet<FnId> {
+    let mut found = silent(library);
+    found.retain(|id| library.function(*id).is_some_and(|f| f.results.is_empty()));
+    found
+}
+
+/// The functions whose effects are not printed: a call whose results are unused is left out,
+/// because the checks in it are the language's own.
+pub(crate) fn silent(library: &Library) -> HashSet<FnId> {
     let silent = |f: &Function| {
-        let acts =
-            |stm: &Stm| matches!(&stm.exp, Exp::Op(Op::Inspect { .. })) || is_written_check(stm);
-        f.results.is_empty() && f.accumulators.is_empty() && !f.body.any(&mut { acts })
+        let acts = |stm: &Stm| match stm.exp.effect() {
+            Effect::Inspects | Effect::MakesCells | Effect::OpensCell | Effect::ReadsCell => true,
+            Effect::Fails => is_written_check(stm),
+            Effect::None | Effect::Makes | Effect::Adds(_) | Effect::Freezes(_) | Effect::Calls => {
+                false
+            }
+        };
+        f.accumulators.is_empty() && !f.body.any(&mut { acts })
     };
     let function = |id: FnId| library.function(id);
     let ids = (0..library.functions.len() as u32).map(FnId);

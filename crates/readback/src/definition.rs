@@ -161,7 +161,7 @@ fn written(
         handles: Handles::default(),
         names: &function.names,
         tokens: Tokens::new(&function.names),
-        uses: Uses::new(functions().map(|f| &f.body), named),
+        uses: Uses::new(functions().map(|f| &f.body), named, &table.silent),
         fors: Fors::of(functions()),
         extrema: HashMap::new(),
         inline: table.nulls(at),

@@ -15,7 +15,7 @@ use lambada_prim::{ArrayPrim, Prim, Spelling, Surface};
 use lambada_surface::ast::{Item, TypeExpr, TypeKind};
 
 use crate::aligned::align;
-use crate::checking::drop_checking;
+use crate::checking::{drop_checking, silent};
 use crate::declared::Declared;
 use crate::definition::{definition_in, function_in};
 use crate::interface::Interface;
@@ -24,6 +24,7 @@ use crate::name_table::NameTable;
 use crate::pieces::CALLED;
 use crate::returned::return_accumulators;
 use crate::separate::separate;
+use crate::unused::drop_uncalled;
 
 /// The library and the entry as the items of a module, types first. The error names the construct
 /// that the language cannot express.
@@ -49,7 +50,8 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     reserved.extend(known.iter().map(String::as_str));
     interface.types.iter().for_each(|declared| reserved.extend(type_name(&declared.ty)));
     let labels = Labels::new(&library, reserved);
-    let mut table = NameTable { labels, ..NameTable::default() };
+    let silent = silent(&library);
+    let mut table = NameTable { labels, silent, ..NameTable::default() };
     let functions = library.clone();
     for f in library.functions.iter_mut().map(Option::as_mut).chain([Some(&mut entry)]) {
         table.nulls.push(HashMap::new());
@@ -111,6 +113,7 @@ fn written(entry: &Function, interface: &Interface, table: &NameTable) -> Vec<It
         }
     }
     items.push(Item::Def(definition_in(entry, interface, table, table.nulls.len() - 1)));
+    drop_uncalled(&mut items);
     items
 }
 

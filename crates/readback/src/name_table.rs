@@ -33,6 +33,8 @@ pub(crate) struct NameTable {
     /// For each function, the entry last, the variables that stand for nulls.
     pub(crate) nulls: Vec<HashMap<Var, NodeId>>,
     pub(crate) library: Library,
+    /// The functions whose effects are not printed.
+    pub(crate) silent: HashSet<FnId>,
     /// The constructors that the program makes nodes with.
     pub(crate) made: HashSet<(NodeId, u32)>,
     /// The recursive types that the text defines, by node type.

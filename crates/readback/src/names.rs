@@ -578,7 +578,10 @@ impl Chosen<'_> {
         }
         match binder.kind {
             BinderKind::Param | BinderKind::Index => false,
-            BinderKind::State | BinderKind::Accumulator => true,
+            // A parameter that is hidden before its first use is a warning.
+            BinderKind::State | BinderKind::Accumulator => {
+                holder.kind != BinderKind::Param || holder.mentioned(holder.start, binder.start)
+            }
             BinderKind::Let(from, to) => {
                 let value = !matches!(
                     holder.kind,

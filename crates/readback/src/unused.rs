@@ -8,7 +8,7 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_surface::ast::{Def, Expr, ExprKind, Param, Pattern, PatternKind};
+use lambada_surface::ast::{Def, Expr, ExprKind, Item, Param, Pattern, PatternKind};
 use lambada_surface::build;
 use lambada_surface::visit::{Visit, children_mut, walk_expr};
 
@@ -22,6 +22,36 @@ pub(crate) fn drop_unused(def: &mut Def, shows: &HashSet<Rc<str>>) {
     let Mentions { counts, local } = mentions;
     let mut sweep = Sweep { counts, local, shows };
     sweep.expr(&mut def.body);
+}
+
+/// Drops the definitions that the last one does not need, because all calls of them were dropped.
+pub(crate) fn drop_uncalled(items: &mut Vec<Item>) {
+    let mentions = |item: &Item| {
+        let mut mentions = Mentions::default();
+        if let Item::Def(def) = item {
+            mentions.def(def);
+        }
+        mentions.counts
+    };
+    let mut open: Vec<Rc<str>> =
+        items.last().map_or_else(Vec::new, |last| mentions(last).into_keys().collect());
+    let mut needed: HashSet<Rc<str>> = HashSet::new();
+    let named =
+        |item: &Item, name: &Rc<str>| matches!(item, Item::Def(def) if def.name.text == *name);
+    while let Some(name) = open.pop() {
+        if let Some(item) = items.iter().find(|item| named(item, &name))
+            && needed.insert(name)
+        {
+            open.extend(mentions(item).into_keys());
+        }
+    }
+    let last = items.len().saturating_sub(1);
+    let mut k = 0..;
+    items.retain(|item| {
+        let is_last = k.next() == Some(last);
+        let Item::Def(def) = item else { return true };
+        is_last || needed.contains(&def.name.text)
+    });
 }
 
 /// Number of mentions of each name, and the local functions.

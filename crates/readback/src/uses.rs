@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Effect, Exp, LoopKind, Nest, Op, Stm, Var};
+use lambada_anf::{Atom, Block, Effect, Exp, FnId, LoopKind, Nest, Op, Stm, Var};
 
 use crate::checking::is_written_check;
 
@@ -20,6 +20,8 @@ pub(crate) struct Uses {
     uses: HashMap<Var, Use>,
     /// Loop depth of each binding.
     depth_of: HashMap<Var, usize>,
+    /// The functions whose effects are not printed.
+    silent: HashSet<FnId>,
 }
 
 impl Uses {
@@ -27,8 +29,9 @@ impl Uses {
     pub(crate) fn new<'b>(
         blocks: impl IntoIterator<Item = &'b Block>,
         types: &HashSet<Var>,
+        silent: &HashSet<FnId>,
     ) -> Uses {
-        let mut uses = Uses::default();
+        let mut uses = Uses { silent: silent.clone(), ..Uses::default() };
         for var in types {
             uses.uses.insert(*var, Use { count: 1, deepest: usize::MAX });
         }
@@ -61,26 +64,24 @@ impl Uses {
 
     /// Whether the statement is printed.
     pub(crate) fn printed(&self, stm: &Stm) -> bool {
-        match &stm.exp {
-            Exp::Nest(_) => {
-                let checks = || stm.exp.blocks().iter().any(|b| b.any(&mut is_written_check));
-                stm.binds.iter().any(|p| self.any(p.var))
-                    || stm.adds()
-                    || stm.inspects()
-                    || checks()
+        stm.binds.iter().any(|p| self.any(p.var))
+            || !stm.additions().is_empty()
+            || match stm.exp.effect() {
+                Effect::Makes | Effect::Freezes(_) => true,
+                _ => stm.any(&mut |inner| self.acts(inner)),
             }
-            Exp::Op(op) => match op.effect() {
-                Effect::Fails => is_written_check(stm),
-                Effect::Makes
-                | Effect::Adds(_)
-                | Effect::Freezes(_)
-                | Effect::Inspects
-                | Effect::Calls
-                | Effect::MakesCells
-                | Effect::OpensCell
-                | Effect::ReadsCell => true,
-                Effect::None => stm.binds.iter().any(|p| self.any(p.var)),
+    }
+
+    /// Whether the statement itself has an effect in the text, besides its bindings and additions.
+    fn acts(&self, stm: &Stm) -> bool {
+        match stm.exp.effect() {
+            Effect::Fails => is_written_check(stm),
+            Effect::Calls => match &stm.exp {
+                Exp::Op(Op::Call { function, .. }) => !self.silent.contains(function),
+                Exp::Op(_) | Exp::Nest(_) => true,
             },
+            Effect::Inspects | Effect::MakesCells | Effect::OpensCell | Effect::ReadsCell => true,
+            Effect::None | Effect::Makes | Effect::Adds(_) | Effect::Freezes(_) => false,
         }
     }
 

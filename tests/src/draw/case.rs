@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lambada::{Disk, Inputs, Operator, Options, Precision, Raw, Session};
+use lambada_source::FileId;
 
 use crate::oracle::Case;
 
@@ -33,4 +34,29 @@ pub fn of_nothing(args: &[String], complaint: &str) -> bool {
     args.iter().any(|arg| arg.contains("[]"))
         && (complaint.contains("jvp") || complaint.contains("vjp"))
         && (complaint.ends_with(" nan differ") || complaint.contains(": nan and "))
+}
+
+/// The canonical layout of a text, which is a fixpoint of the formatter and means the same: its
+/// core prints alike.
+pub fn canonical(text: &str) -> Result<String, String> {
+    let format = |text: &str| {
+        lambada_surface::format(text, FileId(0)).map_err(|p| format!("no tree: {p:?}"))
+    };
+    let out = format(text)?;
+    if format(&out)? != out {
+        return Err(format!("the formatter changes what it has written:\n{out}"));
+    }
+    let core = |text: &str| {
+        let mut session = Session::new();
+        let unit =
+            session.load_text("drawn.lam", text, None).map_err(|p| session.render(&p, false))?;
+        let (program, _) = unit.definition("f").map_err(|p| session.render(&p, false))?;
+        Ok::<_, String>(lambada_core::print_program(&program))
+    };
+    let (written, formatted) = (core(text)?, core(&out)?);
+    if written != formatted {
+        let other = written.lines().zip(formatted.lines()).find(|(a, b)| a != b);
+        return Err(format!("formatted, it means something else: {other:?}\n{out}"));
+    }
+    Ok(out)
 }

@@ -51,11 +51,41 @@ pub enum Feature {
     Sparse,
     /// A recursion that takes derivatives, or whose derivative is taken.
     NestedInRecursion,
+    /// An integer where a real is wanted.
+    Conversions,
+    /// `/` and `//` of integers.
+    Quotients,
+    /// `==` on tuples, records, variants, arrays.
+    DataEquality,
+    /// `+`, `-` and scaling of tuples and records.
+    VectorSpaces,
+    /// `check "text {e}" condition value`.
+    Checks,
+    /// `for … if c => e`.
+    Filters,
+    /// `for (i, x) in enumerate xs => e`.
+    Enumerates,
+    /// Or-patterns.
+    Alternatives,
+    /// `| p if c -> e`.
+    CasesWithConditions,
+    /// `[a, b]` as a pattern.
+    ArrayPatterns,
+    /// A field of an unannotated parameter.
+    Fields,
+    /// Arrays of variants and tuples.
+    ArraysOfData,
+    /// `2 * x ^ 2`, `and`, `[e for x in xs]` and the like.
+    Spellings,
+    /// Functions of the library that people guess, of integers among others.
+    Library,
+    /// A derivative by a tuple or a record with an integer.
+    MixedData,
 }
 
 impl Feature {
     /// All that the suite's programs have.
-    pub const ALL: [Feature; 24] = [
+    pub const ALL: [Feature; 39] = [
         Feature::HigherOrder,
         Feature::Arrays,
         Feature::Variants,
@@ -80,5 +110,20 @@ impl Feature {
         Feature::Guarded,
         Feature::Sparse,
         Feature::NestedInRecursion,
+        Feature::Conversions,
+        Feature::Quotients,
+        Feature::DataEquality,
+        Feature::VectorSpaces,
+        Feature::Checks,
+        Feature::Filters,
+        Feature::Enumerates,
+        Feature::Alternatives,
+        Feature::CasesWithConditions,
+        Feature::ArrayPatterns,
+        Feature::Fields,
+        Feature::ArraysOfData,
+        Feature::Spellings,
+        Feature::Library,
+        Feature::MixedData,
     ];
 }

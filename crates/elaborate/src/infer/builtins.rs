@@ -137,6 +137,7 @@ impl Infer<'_> {
         for ty in [a, b] {
             self.solver.add(Constraint::FirstOrder { ty, origin: Origin::new(what, span) });
         }
+        self.solver.add(Constraint::Point { ty: a, origin: Origin::new(what, span) });
         (a, b)
     }
 

@@ -60,6 +60,9 @@ impl Infer<'_> {
                 let ty = self.with_elements(exp.ty, body.ty);
                 (ExpKind::For(clause, Box::new(body)), ty)
             }
+            (kind @ (ExpKind::Tuple(_) | ExpKind::Record(_)), Node::Unknown(_)) => {
+                return self.first_of_many(Exp { kind, ty: exp.ty, span });
+            }
             (kind, _) => {
                 let exp = Exp { kind, ty: exp.ty, span };
                 if self.may_convert(&exp, expected) {
@@ -105,6 +108,8 @@ impl Infer<'_> {
     }
 
     /// Whether the expression may have to be converted. Literals have the type that is expected.
+    /// An int also serves as a value of a type that is not known yet, e.g. in
+    /// `with_default 0 (find_first p xs)`, because the type may turn out to be real.
     fn may_convert(&self, exp: &Exp, expected: Ty) -> bool {
         let (from, to) = (self.solver.base(exp.ty), self.solver.base(expected));
         if from == to || is_number(exp) {
@@ -113,7 +118,10 @@ impl Infer<'_> {
         let real = self.solver.only_real(to);
         let wanted = match self.solver.get(to) {
             Node::Scalar(scalar) => *scalar == ScalarTy::Real,
-            Node::Unknown(unknown) => unknown.rigid.is_none() && self.is_numeric(to),
+            Node::Unknown(unknown) => {
+                let open = unknown.kind == UnknownKind::Any && self.has_ints(exp.ty);
+                unknown.rigid.is_none() && (open || self.is_numeric(to))
+            }
             _ => false,
         };
         let given = match self.solver.get(from) {
@@ -164,21 +172,7 @@ impl Infer<'_> {
     /// real.
     pub(super) fn first_of_many(&mut self, exp: Exp) -> Exp {
         match exp.kind {
-            ExpKind::Tuple(items) => {
-                let items: Vec<Exp> =
-                    items.into_iter().map(|item| self.first_of_many(item)).collect();
-                let ty = self.solver.tuple(items.iter().map(|item| item.ty).collect());
-                Exp { kind: ExpKind::Tuple(items), ty, span: exp.span }
-            }
-            ExpKind::Record(fields) => {
-                let fields: Vec<_> = fields
-                    .into_iter()
-                    .map(|(name, value)| (name, self.first_of_many(value)))
-                    .collect();
-                let types = fields.iter().map(|(name, value)| (name.clone(), value.ty)).collect();
-                let ty = self.solver.node(Node::Record(types));
-                Exp { kind: ExpKind::Record(fields), ty, span: exp.span }
-            }
+            ExpKind::Tuple(_) | ExpKind::Record(_) => self.at_parts(exp, Self::first_of_many),
             _ if self.has_ints(exp.ty) => {
                 let number = self.solver.unknown(UnknownKind::NUMBER, None);
                 let to = self.solver.rebase(exp.ty, number);
@@ -187,6 +181,37 @@ impl Infer<'_> {
                 self.converted(exp, to)
             }
             _ => exp,
+        }
+    }
+
+    /// An operand of arithmetic. The parts of tuples and records that are written out are reals.
+    pub(super) fn with_real_parts(&mut self, exp: Exp) -> Exp {
+        self.at_parts(exp, |infer, part| {
+            let part = infer.with_real_parts(part);
+            infer.as_reals(part)
+        })
+    }
+
+    /// Changes the parts of a tuple or record that is written out.
+    fn at_parts(&mut self, exp: Exp, mut change: impl FnMut(&mut Self, Exp) -> Exp) -> Exp {
+        let span = exp.span;
+        match exp.kind {
+            ExpKind::Tuple(items) => {
+                let items: Vec<Exp> = items.into_iter().map(|item| change(self, item)).collect();
+                let ty = self.solver.tuple(items.iter().map(|item| item.ty).collect());
+                Exp { kind: ExpKind::Tuple(items), ty, span }
+            }
+            ExpKind::Record(fields) => {
+                let fields: Vec<_> =
+                    fields.into_iter().map(|(name, value)| (name, change(self, value))).collect();
+                let types = fields.iter().map(|(name, value)| (name.clone(), value.ty)).collect();
+                Exp {
+                    kind: ExpKind::Record(fields),
+                    ty: self.solver.node(Node::Record(types)),
+                    span,
+                }
+            }
+            kind => Exp { kind, ty: exp.ty, span },
         }
     }
 

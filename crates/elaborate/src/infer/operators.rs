@@ -92,6 +92,7 @@ impl Infer<'_> {
     }
 
     fn arith(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
+        let [a, b] = [a, b].map(|operand| self.with_real_parts(operand));
         let operation = operation(op);
         let kinds = operation.kinds(Bases::NUM);
         for (operand, kind) in [&a, &b].into_iter().zip(kinds) {
@@ -225,6 +226,11 @@ impl Infer<'_> {
         if !equality {
             self.require(&a, UnknownKind::scalar(Bases::NUM), op.spelling());
         }
+        // In `(n, x) == (x, n)` an int of the left side serves as a real of the right one.
+        let a = match a.kind {
+            ExpKind::Tuple(_) | ExpKind::Record(_) => self.first_of_many(a),
+            _ => a,
+        };
         let b = if self.solver.is_error(a.ty) { b } else { self.comparable(op.spelling(), &a, b) };
         if equality {
             let origin = Origin::new(op.spelling(), span);
@@ -363,6 +369,7 @@ impl Infer<'_> {
             ExprKind::Real(value) => self.literal(Scalar::Real(-value), span),
             _ => {
                 let inner = self.infer(inner);
+                let inner = self.with_real_parts(inner);
                 let before = self.problems.len();
                 self.require(&inner, UnknownKind::vectors(Bases::NUM), "-");
                 if self.problems.len() > before {

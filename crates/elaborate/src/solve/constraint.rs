@@ -31,6 +31,8 @@ pub(crate) enum Constraint {
     Component { tuple: Ty, index: usize, ty: Ty, origin: Origin },
     /// Contains no function.
     FirstOrder { ty: Ty, origin: Origin },
+    /// The point of a derivative. Numbers in it whose type nothing else decides are reals.
+    Point { ty: Ty, origin: Origin },
     /// The derivative of a function `from -> to` as an array of cotangents.
     Jacobian { from: Ty, to: Ty, result: Ty, origin: Origin },
     /// The result of `accumulate`: `alone`, the accumulators, if `body` is a unit or an array of
@@ -125,6 +127,7 @@ impl Constraint {
             | Constraint::Field { origin, .. }
             | Constraint::Component { origin, .. }
             | Constraint::FirstOrder { origin, .. }
+            | Constraint::Point { origin, .. }
             | Constraint::Jacobian { origin, .. }
             | Constraint::Accumulated { origin, .. }
             | Constraint::Units { origin, .. } => origin,
@@ -144,7 +147,9 @@ impl Constraint {
             Constraint::Pow { base, exponent, result, .. } => vec![base, exponent, result],
             Constraint::Field { record, ty, .. } => vec![record, ty],
             Constraint::Component { tuple, ty, .. } => vec![tuple, ty],
-            Constraint::FirstOrder { ty, .. } | Constraint::Units { ty, .. } => vec![ty],
+            Constraint::FirstOrder { ty, .. }
+            | Constraint::Point { ty, .. }
+            | Constraint::Units { ty, .. } => vec![ty],
             Constraint::Jacobian { from, to, result, .. } => vec![from, to, result],
             Constraint::Accumulated { body, alone, both, result, .. } => {
                 vec![body, alone, both, result]
@@ -180,7 +185,9 @@ impl Constraint {
             Constraint::Component { tuple, ty, .. } => {
                 [tuple, ty].into_iter().for_each(|t| *t = of(*t))
             }
-            Constraint::FirstOrder { ty, .. } | Constraint::Units { ty, .. } => *ty = of(*ty),
+            Constraint::FirstOrder { ty, .. }
+            | Constraint::Point { ty, .. }
+            | Constraint::Units { ty, .. } => *ty = of(*ty),
             Constraint::Jacobian { from, to, result, .. } => {
                 [from, to, result].into_iter().for_each(|t| *t = of(*t))
             }
@@ -203,6 +210,7 @@ impl Constraint {
             | Constraint::Field { origin, .. }
             | Constraint::Component { origin, .. }
             | Constraint::FirstOrder { origin, .. }
+            | Constraint::Point { origin, .. }
             | Constraint::Jacobian { origin, .. }
             | Constraint::Accumulated { origin, .. }
             | Constraint::Units { origin, .. } => origin,

@@ -21,11 +21,14 @@ use super::unify::Clash;
 const MOST_AXES: usize = 32;
 
 /// The order of decisions at the end of a definition.
-const DECISIONS: [Decision; 3] = [Decision::Ints, Decision::Reals, Decision::Rest];
+const DECISIONS: [Decision; 4] =
+    [Decision::Points, Decision::Ints, Decision::Reals, Decision::Rest];
 
 /// A kind of conversions that generalization decides together.
 #[derive(Clone, Copy, PartialEq)]
 enum Decision {
+    /// A number that a derivative is taken by is a real: the derivative by an int is zero.
+    Points,
     /// A number that an int serves as is an int, unless the caller chooses its type.
     Ints,
     /// A number that a use wants as a real is a real.
@@ -275,6 +278,7 @@ impl Solver {
     fn decides(&self, decision: Decision, constraint: &Constraint) -> bool {
         let is = |ty: Ty, scalar| self.as_scalar(self.base(ty)) == Some(scalar);
         let of = match constraint {
+            Constraint::Point { .. } => Decision::Points,
             Constraint::Serves { from, .. } if is(*from, ScalarTy::Int) => Decision::Ints,
             Constraint::Serves { to, .. } if self.only_real(*to) => Decision::Reals,
             Constraint::Arith { scalars: Scalars::Reals, .. } => Decision::Reals,
@@ -299,6 +303,23 @@ impl Solver {
             UnknownKind::Data { bases, .. } => bases == Bases::REAL,
             UnknownKind::Any => false,
         }
+    }
+
+    /// One step of [`Constraint::Point`].
+    pub(super) fn point(&self, ty: Ty) -> Step {
+        let open =
+            self.unknowns(ty).into_iter().filter(|ty| self.base_kind(*ty) == UnknownKind::Any);
+        let open: Vec<Ty> = open.chain(self.open_numbers(ty)).collect();
+        if open.is_empty() { Step::Done } else { Step::Wait(open) }
+    }
+
+    /// The unknowns in a type that may be ints or reals.
+    fn open_numbers(&self, ty: Ty) -> Vec<Ty> {
+        let numbers = |ty: &Ty| match self.base_kind(*ty) {
+            UnknownKind::Data { bases, .. } => bases == Bases::NUM,
+            UnknownKind::Any => false,
+        };
+        self.unknowns(ty).into_iter().filter(numbers).collect()
     }
 
     /// Replaces an open conversion by an equation. One between a value from outside and a type of
@@ -328,6 +349,15 @@ impl Solver {
                     more.push(arith(op, operands, result, origin));
                     Ok(Step::Become(more))
                 });
+            }
+            Constraint::Point { ty, ref origin } => {
+                for number in self.open_numbers(ty) {
+                    let UnknownKind::Data { shapes, .. } = self.base_kind(number) else { continue };
+                    if !outside(self, number) {
+                        let reals = UnknownKind::Data { bases: Bases::REAL, shapes };
+                        let _ = self.restrict(number, reals, Some(origin.clone()));
+                    }
+                }
             }
             Constraint::Pow { exponent, ref origin, .. } => {
                 let kind = UnknownKind::shaped(Bases::of(ScalarTy::Int));

@@ -215,7 +215,7 @@ impl Solver {
                 self.contractions(prim, [a, b], result)
             }
             // Any number will do.
-            Constraint::Serves { .. } => Vec::new(),
+            Constraint::Serves { .. } | Constraint::Point { .. } => Vec::new(),
             // Pending ones are errors of the definition.
             Constraint::Field { .. } | Constraint::Component { .. } => Vec::new(),
             Constraint::FirstOrder { ty, .. } => {

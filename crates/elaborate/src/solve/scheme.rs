@@ -332,6 +332,7 @@ fn origin_at(constraint: &Constraint, origin: &Origin, name: &str, span: Span) -
             Origin::new(name, span)
         }
         Constraint::FirstOrder { .. }
+        | Constraint::Point { .. }
         | Constraint::Arith { .. }
         | Constraint::Serves { .. }
         | Constraint::Base { .. }

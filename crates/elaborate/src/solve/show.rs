@@ -342,6 +342,7 @@ fn relation(constraint: &Constraint) -> Option<(Ty, [Ty; 2])> {
         | Constraint::Field { .. }
         | Constraint::Component { .. }
         | Constraint::FirstOrder { .. }
+        | Constraint::Point { .. }
         | Constraint::Accumulated { .. }
         | Constraint::Units { .. } => None,
     }

@@ -214,6 +214,7 @@ impl Solver {
                 (8, roots(&[*body, *alone, *both]), None, *result)
             }
             Constraint::Units { ty, .. } => (9, roots(&[*ty]), None, *ty),
+            Constraint::Point { ty, .. } => (11, roots(&[*ty]), None, *ty),
             Constraint::Serves { from, to, .. } => (10, roots(&[*from, *to]), None, *to),
         };
         Some(((kind, types, name), rest))

@@ -38,6 +38,7 @@ impl Solver {
             Constraint::Field { record, name, ty, .. } => self.field(*record, name, *ty),
             Constraint::Component { tuple, index, ty, .. } => self.component(*tuple, *index, *ty),
             Constraint::FirstOrder { ty, .. } => self.first_order(*ty),
+            Constraint::Point { ty, .. } => Ok(self.point(*ty)),
             Constraint::Jacobian { from, to, result, origin } => {
                 self.jacobian(*from, *to, *result, origin)
             }
