@@ -235,7 +235,7 @@ fn answered(path: &Path) -> Vec<String> {
 }
 
 /// How many of the guessed programs have types. The number only grows.
-const GUESSED: usize = 38;
+const GUESSED: usize = 52;
 
 #[test]
 fn reports_of_other_systems_are_answered() {

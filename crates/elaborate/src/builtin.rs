@@ -149,6 +149,11 @@ fn scalar_function(name: &str) -> Option<Builtin> {
     Some(Builtin::Function(spelling, shape))
 }
 
+/// Whether the function is of two operands or of an array, as its result has to be.
+pub(crate) fn is_extremum(name: &str) -> bool {
+    matches!(name, "max" | "min")
+}
+
 /// The primitive of a spelling on scalars of these types.
 pub(crate) fn primitive(surface: Surface, args: &[ScalarTy]) -> Option<Prim> {
     Prim::ALL.iter().copied().find(|prim| prim.row().surface == surface && prim.args() == args)

@@ -196,7 +196,10 @@ fn has_effect(expr: &Expr) -> bool {
         fn expr(&mut self, expr: &Expr) {
             self.0 |= matches!(
                 &expr.kind,
-                ExprKind::Add(..) | ExprKind::InspectAs(_) | ExprKind::Check(..)
+                ExprKind::Add(..)
+                    | ExprKind::InspectAs(_)
+                    | ExprKind::Check(..)
+                    | ExprKind::Fail(..)
             ) || matches!(&expr.kind, ExprKind::Var(name) if &**name == "inspect");
             if !self.0 {
                 walk_expr(self, expr);

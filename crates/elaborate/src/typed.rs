@@ -55,6 +55,11 @@ pub(crate) enum ExpKind {
         values: Vec<Exp>,
         written: bool,
     },
+    /// `error "words {value} words"`
+    Fail {
+        words: Rc<[Rc<str>]>,
+        values: Vec<Exp>,
+    },
     Lit(Scalar),
     /// An integer literal, which may be real.
     Number(i64),

@@ -432,6 +432,7 @@ impl Scopes {
                 | ExprKind::Broken(_)
                 | ExprKind::Error => break,
                 ExprKind::Check(..)
+                | ExprKind::Fail(..)
                 | ExprKind::Tuple(_)
                 | ExprKind::Record(_)
                 | ExprKind::RecordUpdate(..)

@@ -123,7 +123,7 @@ pub(crate) fn width(e: &Expr, room: usize) -> Option<usize> {
         ExprKind::Real(value) => format!("{value:?}").len(),
         ExprKind::Bool(_) => 5,
         ExprKind::InspectAs(name) => 13 + name.len(),
-        ExprKind::Check(words, values) => {
+        ExprKind::Check(words, values) | ExprKind::Fail(words, values) => {
             8 + 2 * values.len() + words.iter().map(|word| word.len()).sum::<usize>()
         }
         ExprKind::Field(_, name) => 1 + name.text.len(),

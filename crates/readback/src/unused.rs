@@ -222,7 +222,7 @@ impl Visit for Effects {
             self.used.insert((name.text.clone(), true));
         } else if let ExprKind::InspectAs(_) = &expr.kind {
             self.used.insert(("inspect".into(), false));
-        } else if let ExprKind::Check(..) = &expr.kind {
+        } else if let ExprKind::Check(..) | ExprKind::Fail(..) = &expr.kind {
             self.used.insert(("check".into(), false));
         } else if let ExprKind::Accumulate(accumulators, _) = &expr.kind {
             self.own.extend(accumulators.iter().map(|(name, _)| name.text.clone()));

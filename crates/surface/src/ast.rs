@@ -210,6 +210,8 @@ pub enum ExprKind {
     /// `check "text {e}"`, a function of a condition and of its value: the words around the
     /// expressions, one more than there are expressions
     Check(Vec<Rc<str>>, Vec<Expr>),
+    /// `error "text {e}"`, of any type: the words and expressions, as in a `check`
+    Fail(Vec<Rc<str>>, Vec<Expr>),
     /// `()`, `(a, b)`
     Tuple(Vec<Expr>),
     /// `{x = 1.0, y = 2.0}`

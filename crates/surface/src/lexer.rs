@@ -4,7 +4,9 @@ use lambada_source::{FileId, Span};
 
 use crate::ast::BinaryOp;
 use crate::messages::lexical as messages;
-use crate::token::{Bracket, DocComment, Keyword, Token, TokenKind, Tokens, begins_with, keyword};
+use crate::token::{
+    Borrowed, Bracket, DocComment, Keyword, Token, TokenKind, Tokens, begins_with, keyword,
+};
 
 /// The tokens of a text.
 pub fn tokenize(text: &str, file: FileId) -> Tokens {
@@ -71,10 +73,11 @@ const SIGNS: &[(&str, TokenKind, &str)] = &[
     (
         "<<",
         TokenKind::Op(BinaryOp::Compose),
-        "composition goes from left to right only: `f << g` is written `g >> f`",
+        "composition goes from left to right only: `f << g` is written `g >> f`; the bits of integers are shifted by `shift_left a n`",
     ),
     ("|>", TokenKind::Op(BinaryOp::Pipe), ""),
-    ("<|", TokenKind::Op(BinaryOp::Pipe), "`f <| x` is written `f (x)` or `x |> f`"),
+    ("<|", TokenKind::Borrowed(Borrowed::Apply), ""),
+    ("$", TokenKind::Borrowed(Borrowed::Apply), ""),
     ("||", TokenKind::Op(BinaryOp::Or), ""),
     ("&&", TokenKind::Op(BinaryOp::And), ""),
     ("**", TokenKind::Op(BinaryOp::Pow), ""),
@@ -107,11 +110,7 @@ const SIGNS: &[(&str, TokenKind, &str)] = &[
     ("%", TokenKind::Op(BinaryOp::Rem), ""),
     ("@", TokenKind::Op(BinaryOp::MatMul), ""),
     ("^", TokenKind::Op(BinaryOp::Pow), ""),
-    (
-        "&",
-        TokenKind::Op(BinaryOp::And),
-        "“and” is written `&&`, and of the bits of integers `bit_and a b`",
-    ),
+    ("&", TokenKind::Borrowed(Borrowed::BitAnd), ""),
     ("!", TokenKind::Keyword(Keyword::Not), "“not” is written `not`"),
     ("(", TokenKind::Open(Bracket::Round), ""),
     (")", TokenKind::Close(Bracket::Round), ""),
@@ -213,6 +212,7 @@ impl Lexer<'_> {
             TokenKind::Keyword(keyword) => matches!(keyword, Keyword::True | Keyword::False),
             TokenKind::Text | TokenKind::Op(_) | TokenKind::Open(_) | TokenKind::Equals => false,
             TokenKind::PlusEquals
+            | TokenKind::Borrowed(_)
             | TokenKind::Arrow
             | TokenKind::FatArrow
             | TokenKind::Bar

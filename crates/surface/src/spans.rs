@@ -160,6 +160,7 @@ fn erase_expr(expr: &mut Expr) {
         | ExprKind::Bool(_)
         | ExprKind::InspectAs(_)
         | ExprKind::Check(..)
+        | ExprKind::Fail(..)
         | ExprKind::Tuple(_) => {}
         ExprKind::Apply(..)
         | ExprKind::Operator(_)

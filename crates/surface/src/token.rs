@@ -38,6 +38,8 @@ pub enum TokenKind {
     Keyword(Keyword),
     /// An infix operator; `-` is also a prefix.
     Op(BinaryOp),
+    /// `&`, `$`: an infix sign of other languages.
+    Borrowed(Borrowed),
     /// `(`, `[`, `{`
     Open(Bracket),
     /// `)`, `]`, `}`
@@ -68,6 +70,15 @@ pub enum TokenKind {
     Bad,
     /// The end of the file.
     End,
+}
+
+/// Infix signs of other languages for applications. The printer writes the application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Borrowed {
+    /// `a & b` is `bit_and a b`.
+    BitAnd,
+    /// `f $ x` is `f x`.
+    Apply,
 }
 
 /// The three pairs of brackets.

@@ -115,6 +115,7 @@ pub fn walk_expr<V: Visit + ?Sized>(visit: &mut V, expr: &Expr) {
         | ExprKind::Bool(_)
         | ExprKind::InspectAs(_)
         | ExprKind::Check(..)
+        | ExprKind::Fail(..)
         | ExprKind::Operator(_) => {}
         ExprKind::Tuple(_)
         | ExprKind::Record(_)
@@ -198,7 +199,8 @@ macro_rules! children {
             match &$($mutable)? expr.kind {
                 ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::Int(_) | ExprKind::Real(_) | ExprKind::Bool(_) | ExprKind::InspectAs(_) => {}
                 ExprKind::Operator(_) | ExprKind::Error => {}
-                ExprKind::Tuple(parts) | ExprKind::Array(parts) | ExprKind::Check(_, parts) => parts.into_iter().for_each(f),
+                ExprKind::Tuple(parts) | ExprKind::Array(parts) => parts.into_iter().for_each(f),
+                ExprKind::Check(_, parts) | ExprKind::Fail(_, parts) => parts.into_iter().for_each(f),
                 ExprKind::Record(fields) => fields.into_iter().for_each(|(_, part)| f(part)),
                 ExprKind::RecordUpdate(record, fields) => {
                     f(record);

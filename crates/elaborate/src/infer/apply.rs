@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_source::Span;
 use lambada_surface::ast::{Expr, ExprKind, Name, Param, Pattern, PatternKind};
 
-use crate::builtin::Builtin;
+use crate::builtin::{Builtin, is_extremum};
 use crate::messages::{self, Why};
 use crate::solve::scheme::Quantified;
 use crate::solve::size::AtomKind;
@@ -93,6 +93,14 @@ impl Infer<'_> {
             let (exp, bound) = self.variable(name, head.span, expr.span);
             return self.apply(exp, bound, args, expr.span, name);
         }
+        if let Some(name) = name {
+            self.sums.note(name, &args, expr.span);
+        }
+        if let Some(name) = name
+            && let Some(exp) = self.foreign_call(name, &args, expr.span)
+        {
+            return exp;
+        }
         let first = args.first().copied();
         let mut args: Vec<Arg> = args.into_iter().map(Arg::Written).collect();
         if let ExprKind::InspectAs(name) = &head.kind {
@@ -107,6 +115,9 @@ impl Infer<'_> {
             let (mut exp, bound) = self.variable(name, head.span, expr.span);
             self.convert_by_name(&mut exp, &mut args);
             self.extrema.note(&exp, &args, expr.span);
+            if args.len() > 1 {
+                self.extremum_of_two(&exp);
+            }
             if matches!(exp.kind, ExpKind::Builtin(Builtin::Inspect)) {
                 exp.kind = ExpKind::Inspect(first.map_or_else(|| "".into(), label));
             }
@@ -258,9 +269,10 @@ impl Infer<'_> {
         span: Span,
         name: &str,
     ) -> Exp {
-        let count = args.len();
         let head_span = head.span;
-        let arity = self.arity(head.ty);
+        let arity = self.arity(&head);
+        let args = self.spread(&head, args);
+        let count = args.len();
         let too_many = arity.is_some_and(|arity| (1..count).contains(&arity));
         let written: Vec<Option<&Expr>> = args.iter().map(Arg::written).collect();
         let start = self.problems.len();
@@ -369,12 +381,7 @@ impl Infer<'_> {
     /// tuple.
     fn reorder(&mut self, name: &str, span: Span, written: &[Option<&Expr>], start: usize) {
         let args: Vec<&Expr> = written.iter().copied().flatten().collect();
-        let of_library = !self.env.names().any(|known| known == name)
-            && match self.global_named(name) {
-                Some(id) => self.globals[id.0 as usize].module == 0,
-                None => Builtin::find(name, false).is_some(),
-            };
-        if self.trying || args.len() != written.len() || !of_library {
+        if self.trying || args.len() != written.len() || !self.is_of_library(name) {
             return;
         }
         let orders: &[&[usize]] = match args.len() {
@@ -491,7 +498,14 @@ impl Infer<'_> {
     }
 
     /// Number of arguments of a function, if certain.
-    fn arity(&self, ty: Ty) -> Option<usize> {
+    pub(super) fn arity(&self, head: &Exp) -> Option<usize> {
+        match head.kind {
+            ExpKind::Builtin(Builtin::Function(name, _)) if is_extremum(name) => Some(2),
+            _ => self.arity_of(head.ty),
+        }
+    }
+
+    fn arity_of(&self, ty: Ty) -> Option<usize> {
         let (mut arity, mut at) = (0, ty);
         while let Node::Fun(_, to) = self.solver.get(at) {
             (arity, at) = (arity + 1, *to);
@@ -594,7 +608,7 @@ impl Infer<'_> {
         point: &[Option<&Expr>],
         result: Ty,
     ) -> Option<String> {
-        let more = self.arity(result).filter(|more| *more > 0)?;
+        let more = self.arity_of(result).filter(|more| *more > 0)?;
         let (ExprKind::Var(f), Some(Some(point))) = (&f.kind, point.first()) else { return None };
         let point = brief(point);
         let rest = ["x", "y", "z"].into_iter().filter(|rest| *rest != point);

@@ -2,14 +2,17 @@
 
 use lambada_core::Checkpoint;
 use lambada_source::Span;
-use lambada_surface::ast::{self, Expr, ExprKind, LoopKind, Name, Param};
+use lambada_surface::ast::{self, BinaryOp, Expr, ExprKind, LoopKind, Name, Param, UnaryOp};
 
+use crate::builtin::Builtin;
 use crate::messages::{self, Why};
 use crate::solve::show::Namer;
 use crate::solve::size::Poly;
 use crate::solve::ty::{Node, Ty};
-use crate::typed::{Clause, Driver, Exp, ExpKind, LocalId};
+use crate::typed::{Clause, Driver, Exp, ExpKind, LocalId, Stmt};
 
+use super::apply::Arg;
+use super::operators::within;
 use super::sizes::brief;
 use super::{Infer, LocalMeaning};
 
@@ -134,7 +137,7 @@ impl Infer<'_> {
     }
 
     pub(super) fn array(&mut self, items: &[Expr], span: Span) -> Exp {
-        let mut typed: Vec<Exp> = Vec::new();
+        let (mut typed, before): (Vec<Exp>, _) = (Vec::new(), self.problems.len());
         for item in items {
             let item = match typed.first() {
                 Some(first) => {
@@ -149,7 +152,13 @@ impl Infer<'_> {
             };
             typed.push(item);
         }
-        let elem = typed.first().map_or_else(|| self.solver.fresh(), |item| item.ty);
+        let irregular = self.problems[before..].iter().any(messages::is_size_difference);
+        let elem = match typed.first() {
+            // What follows from the size of the first element is no further mistake.
+            Some(_) if irregular => self.solver.error(),
+            Some(first) => first.ty,
+            None => self.solver.fresh(),
+        };
         let ty = self.solver.array(Poly::constant(typed.len() as i64), elem);
         Exp { kind: ExpKind::Array(typed), ty, span }
     }
@@ -223,10 +232,35 @@ impl Infer<'_> {
         to: Option<&Expr>,
         span: Span,
     ) -> Exp {
-        let array = self.infer(array);
+        let mut stmts = Vec::new();
+        let array = self.sliced(array, [from, to], &mut stmts);
         let (from, to, length, elem) = self.range(&array, from, to, span);
         let ty = self.solver.array(length, elem);
-        Exp { kind: ExpKind::Slice(Box::new(array), from, to), ty, span }
+        within(stmts, Exp { kind: ExpKind::Slice(Box::new(array), from, to), ty, span })
+    }
+
+    /// An array to slice; a variable if a bound counts from its end.
+    fn sliced(&mut self, array: &Expr, ends: [Option<&Expr>; 2], stmts: &mut Vec<Stmt>) -> Exp {
+        let array = self.infer(array);
+        match ends.into_iter().flatten().any(counts_from_end) {
+            true => self.share("array", array, stmts),
+            false => array,
+        }
+    }
+
+    /// A bound of a slice of this array.
+    fn slice_end(&mut self, array: &Exp, end: &Expr) -> Exp {
+        let int = self.solver.int();
+        let bound = self.check(end, int, &Why::Index);
+        if !counts_from_end(end) {
+            return bound;
+        }
+        let span = end.span;
+        let ty = self.builtin_type(Builtin::Length, span);
+        let length = Exp { kind: ExpKind::Builtin(Builtin::Length), ty, span };
+        let array = vec![Arg::Done(array.clone())];
+        let length = self.apply(length, Vec::new(), array, span, "length");
+        Exp { kind: ExpKind::Arith("+", Box::new(length), Box::new(bound)), ty: int, span }
     }
 
     /// The ends of a slice, its size and the type of its elements.
@@ -239,14 +273,7 @@ impl Infer<'_> {
         span: Span,
     ) -> (Option<Box<Exp>>, Option<Box<Exp>>, Poly, Ty) {
         let (size, elem) = self.array_parts(array, &Why::Form("an array to slice"));
-        let end = |infer: &mut Self, end: Option<&Expr>| {
-            end.map(|end| {
-                let int = infer.solver.int();
-                Box::new(infer.check(end, int, &Why::Index))
-            })
-        };
-        let from = end(self, from);
-        let to = end(self, to);
+        let [from, to] = [from, to].map(|end| end.map(|end| Box::new(self.slice_end(array, end))));
         let start = from.as_ref().map_or(Some(Poly::constant(0)), |from| self.size_of(from));
         let stop = to.as_ref().map_or(Some(size.clone()), |to| self.size_of(to));
         let length = match (start, stop) {
@@ -288,12 +315,14 @@ impl Infer<'_> {
         value: &Expr,
         span: Span,
     ) -> Exp {
-        let array = self.infer(array);
+        let mut stmts = Vec::new();
+        let array = self.sliced(array, [from, to], &mut stmts);
         let (from, to, length, elem) = self.range(&array, from, to, span);
         let slice = self.solver.array(length, elem);
         let value = self.check(value, slice, &Why::Update(array.span));
         let ty = array.ty;
-        Exp { kind: ExpKind::UpdateSlice(Box::new(array), from, to, Box::new(value)), ty, span }
+        let kind = ExpKind::UpdateSlice(Box::new(array), from, to, Box::new(value));
+        within(stmts, Exp { kind, ty, span })
     }
 
     fn checkpoint(&mut self, written: Option<&ast::Checkpoint>) -> Checkpoint<Box<Exp>> {
@@ -374,5 +403,16 @@ impl Infer<'_> {
             ty,
             span,
         }
+    }
+}
+
+/// Whether a bound of a slice begins with a minus sign, as in `xs[:-1]` and `xs[-k + 1:]`.
+fn counts_from_end(end: &Expr) -> bool {
+    match &end.kind {
+        ExprKind::Unary(UnaryOp::Neg, _) => true,
+        ExprKind::Binary(op, left, _) => {
+            op.level() >= BinaryOp::Add.level() && counts_from_end(left)
+        }
+        _ => false,
     }
 }

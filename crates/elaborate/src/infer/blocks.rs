@@ -130,6 +130,7 @@ impl Infer<'_> {
             | ExprKind::Bool(_)
             | ExprKind::InspectAs(_)
             | ExprKind::Check(..)
+            | ExprKind::Fail(..)
             | ExprKind::Tuple(_)
             | ExprKind::Record(_)
             | ExprKind::RecordUpdate(..)

@@ -6,7 +6,8 @@ use lambada_prim::ScalarTy;
 use lambada_source::Span;
 use lambada_surface::ast::Expr;
 
-use crate::builtin::{Builtin, Extremum, FunctionShape};
+use crate::builtin::{Builtin, Extremum, FunctionShape, is_extremum};
+use crate::messages::Why;
 use crate::solve::constraint::{Constraint, Operation, Scalars};
 use crate::solve::ty::{Bases, Node, Origin, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind};
@@ -115,20 +116,44 @@ impl Infer<'_> {
         args[0] = Arg::Done(argument);
     }
 
+    fn shown_values(&mut self, values: &[Expr], what: &str) -> Vec<Exp> {
+        let shown = values.iter().map(|value| {
+            let value = self.infer(value);
+            self.require(&value, UnknownKind::scalar(Bases::ALL), what);
+            value
+        });
+        shown.collect()
+    }
+
+    /// `error "words {value} words"`
+    pub(super) fn failure(&mut self, words: &[Rc<str>], values: &[Expr], span: Span) -> Exp {
+        let values = self.shown_values(values, "error");
+        let kind = ExpKind::Fail { words: words.into(), values };
+        Exp { kind, ty: self.solver.fresh(), span }
+    }
+
     /// `check "words {value} words"`
     pub(super) fn check_form(&mut self, words: &[Rc<str>], values: &[Expr], span: Span) -> Exp {
-        let values: Vec<Exp> = values
-            .iter()
-            .map(|value| {
-                let value = self.infer(value);
-                self.require(&value, UnknownKind::scalar(Bases::ALL), "check");
-                value
-            })
-            .collect();
+        let values = self.shown_values(values, "check");
         let (bool, a) = (self.solver.bool(), self.solver.fresh());
         let ty = self.solver.funs(&[bool, a], a);
         let kind = ExpKind::Check { words: words.into(), values, written: !self.in_library() };
         Exp { kind, ty, span }
+    }
+
+    /// `max` or `min` with two arguments.
+    pub(super) fn extremum_of_two(&mut self, exp: &Exp) {
+        let ExpKind::Builtin(Builtin::Function(name, FunctionShape::Binary(bases))) = exp.kind
+        else {
+            return;
+        };
+        if !is_extremum(name) {
+            return;
+        }
+        let (kind, origin) = (UnknownKind::shaped(bases), Origin::new(name, exp.span));
+        let [a, b, result] = [0; 3].map(|_| self.solver.unknown(kind, Some(origin.clone())));
+        let function = self.solver.funs(&[a, b], result);
+        self.expect(exp, function, &Why::Form("a function of two numbers"));
     }
 
     /// Argument and result type of a function to differentiate; neither contains a function.
@@ -171,6 +196,12 @@ impl Infer<'_> {
                 let index = self.solver.scalar(index);
                 let ty = self.solver.unknown(UnknownKind::shaped(bases), Some(origin));
                 self.solver.funs(&[index, ty], ty)
+            }
+            FunctionShape::Binary(bases) if is_extremum(name) => {
+                let a = self.solver.unknown(UnknownKind::shaped(bases), Some(origin.clone()));
+                let result = self.solver.fresh();
+                self.solver.add(Constraint::Extremum { a, result, origin });
+                self.solver.fun(a, result)
             }
             FunctionShape::Binary(bases) => {
                 let kind = UnknownKind::shaped(bases);

@@ -56,6 +56,7 @@ impl Infer<'_> {
             | ExprKind::Bool(_)
             | ExprKind::InspectAs(_)
             | ExprKind::Check(..)
+            | ExprKind::Fail(..)
             | ExprKind::Tuple(_)
             | ExprKind::Record(_)
             | ExprKind::RecordUpdate(..)
@@ -105,6 +106,7 @@ impl Infer<'_> {
             | ExprKind::Apply(..)
             | ExprKind::InspectAs(_)
             | ExprKind::Check(..) => self.application(expr),
+            ExprKind::Fail(words, values) => self.failure(words, values, span),
             ExprKind::Int(value) => self.number(*value, span),
             ExprKind::Real(value) => self.literal(Scalar::Real(*value), span),
             ExprKind::Bool(value) => self.literal(Scalar::Bool(*value), span),

@@ -10,6 +10,7 @@ mod apply;
 mod arrays;
 mod blocks;
 mod builtins;
+mod calls;
 mod construct;
 mod conversions;
 mod declare;
@@ -27,6 +28,7 @@ mod report;
 mod results;
 mod rules;
 mod sizes;
+mod sums;
 mod types;
 mod uses;
 
@@ -49,6 +51,7 @@ pub(crate) use env::{Env, LocalMeaning};
 use env::{OwnCall, Provisional, SizedCall};
 use extrema::Extrema;
 pub(crate) use missing::MissingSize;
+use sums::Sums;
 use uses::Use;
 
 /// A top-level definition.
@@ -144,6 +147,7 @@ pub(crate) struct Infer<'a> {
     sized_calls: Vec<SizedCall>,
     /// Applications `max xs` and `min xs` to one argument, for the hints of problems about them.
     extrema: Extrema,
+    sums: Sums,
     /// Whether the current elaboration is an attempt; attempts do not nest.
     trying: bool,
     /// Whether the parser has left something out.
@@ -185,6 +189,7 @@ impl<'a> Infer<'a> {
             own_calls: Vec::new(),
             sized_calls: Vec::new(),
             extrema: Extrema::default(),
+            sums: Sums::default(),
             trying: false,
             incomplete: false,
             arms: 0,

@@ -84,11 +84,22 @@ impl Infer<'_> {
                 self.expect(&b, bool, &Why::Operand(op.spelling()));
                 self.connective(op, a, b, span)
             }
+            BinaryOp::Compose if self.is_int(&a) || self.is_int(&b) => self.library_call(
+                "prelude_shift_right",
+                ">>",
+                vec![Arg::Done(a), Arg::Done(b)],
+                span,
+            ),
             BinaryOp::Compose => self.compose(a, b, span),
             BinaryOp::Pipe => {
                 self.apply(b, Vec::new(), vec![Arg::Done(a)], span, super::apply::NAMELESS)
             }
         }
+    }
+
+    /// Whether it is certain that an operand of `>>` is an integer, whose bits are shifted.
+    fn is_int(&self, exp: &Exp) -> bool {
+        is_number(exp) || self.solver.as_scalar(exp.ty) == Some(ScalarTy::Int)
     }
 
     fn arith(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
@@ -290,7 +301,7 @@ impl Infer<'_> {
 
     /// Binds an operand to a variable unless it is simple, so that a function may mention it
     /// without evaluating it again.
-    fn share(&mut self, hint: &str, exp: Exp, stmts: &mut Vec<Stmt>) -> Exp {
+    pub(super) fn share(&mut self, hint: &str, exp: Exp, stmts: &mut Vec<Stmt>) -> Exp {
         let simple = matches!(
             exp.kind,
             ExpKind::Local(_)
@@ -393,7 +404,7 @@ impl Infer<'_> {
     }
 }
 
-fn within(stmts: Vec<Stmt>, exp: Exp) -> Exp {
+pub(super) fn within(stmts: Vec<Stmt>, exp: Exp) -> Exp {
     if stmts.is_empty() {
         return exp;
     }

@@ -74,9 +74,9 @@ impl Infer<'_> {
     ) -> lambada_source::Problem {
         let shown = self.solver.show_expected(&[expected, found]);
         let why = why.cloned().unwrap_or(Why::Form("what is needed"));
-        let hint =
-            self.mismatch_hint(found, expected).or_else(|| messages::first_argument_meant(&why));
-        messages::mismatch(span, &shown[0], &shown[1], &why, Details { hint })
+        let hint = self.mismatch_hint(found, expected).or_else(|| messages::argument_meant(&why));
+        let problem = messages::mismatch(span, &shown[0], &shown[1], &why, Details { hint });
+        self.explain_sum(problem, found, expected, span)
     }
 
     fn mismatch_hint(&self, found: Ty, expected: Ty) -> Option<String> {
@@ -100,6 +100,13 @@ impl Infer<'_> {
             (self.solver.get(expected), self.solver.get(found))
         {
             return other_fields(wanted, there);
+        }
+        if let (Node::Tuple(items), Node::Array(size, _))
+        | (Node::Array(size, _), Node::Tuple(items)) =
+            (self.solver.get(expected), self.solver.get(found))
+            && size.as_constant() == Some(items.len() as i64)
+        {
+            return Some(messages::TUPLE_OR_ARRAY.to_string());
         }
         let forgotten = self.solver.is_function(found)
             && !self.solver.is_function(expected)
@@ -218,7 +225,6 @@ impl Infer<'_> {
             }
             ConstraintError::Function(ty) => messages::holds_function(&what, &show(ty), span),
             ConstraintError::NotMatrix(ty) => messages::not_a_matrix(&show(ty), span),
-            ConstraintError::Vectors => messages::two_vectors(span),
             ConstraintError::NotUnits(ty) => messages::not_units(&show(ty), span),
             ConstraintError::NotReals(ty) => messages::not_reals(&show(ty), span),
         };

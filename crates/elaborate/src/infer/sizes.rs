@@ -32,6 +32,7 @@ impl Infer<'_> {
             | ExpKind::Builtin(_)
             | ExpKind::Inspect(_)
             | ExpKind::Check { .. }
+            | ExpKind::Fail { .. }
             | ExpKind::Lit(_)
             | ExpKind::Tuple(_)
             | ExpKind::Record(_)

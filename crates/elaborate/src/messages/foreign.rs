@@ -1,9 +1,9 @@
 //! Names and idioms of other languages, and their counterparts in Lambada.
 
 /// Module names of libraries in other languages.
-const MODULES: [&str; 19] = [
+const MODULES: [&str; 23] = [
     "np", "numpy", "jnp", "jax", "lax", "math", "Math", "cmath", "torch", "tf", "scipy", "nn",
-    "std", "Prelude", "stats", "base", "sp", "pd", "optax",
+    "std", "Prelude", "stats", "base", "sp", "pd", "optax", "List", "Array", "Seq", "Vector",
 ];
 
 /// Whether another language's library has a module of this name.
@@ -25,14 +25,11 @@ const NAMES: &[(&str, &str)] = &[
     ),
     (
         "zeros_like zeros_vector zeros_row_vector rep_vector0 empty_like similar undef",
-        "`zeros n` is an array of zeros, `replicate n (zeros m)` a matrix of them",
+        "`zeros n` is an array of zeros, `zeros (n, m)` a matrix of them",
     ),
+    ("ones_like ones_vector", "`ones n` is an array of ones, `ones (n, m)` a matrix of them"),
     (
-        "ones_like ones_vector",
-        "`ones n` is an array of ones, `replicate n (ones m)` a matrix of them",
-    ),
-    (
-        "full full_like fill rep rep_vector rep_row_vector rep_array rep_matrix repmat repeat make_array",
+        "full full_like fill rep_vector rep_row_vector rep_array rep_matrix repmat repeat make_array",
         "`replicate n x` is an array of n times x; `tile n xs` is the array xs n times",
     ),
     (
@@ -51,7 +48,7 @@ const NAMES: &[(&str, &str)] = &[
     ),
     (
         "assert stopifnot error raise throw stop fail reject panic failwith invalid_arg abort exit",
-        "a value under a condition is written `check \"x is {x}\" (x > 0) value`; where the condition fails, the program ends with this text",
+        "a value under a condition is written `check \"x is {x}\" (x > 0) value`; where the condition fails, the program ends with this text; `error \"text {x}\"` always ends it",
     ),
     ("ln logarithm log_e", "the natural logarithm is `log`"),
     ("lg", "`log2 x` and `log10 x` are the logarithms to the bases 2 and 10"),
@@ -281,7 +278,7 @@ const NAMES: &[(&str, &str)] = &[
         "mapAccumL mapAccumR mapAccum fold_left_map",
         "`map_accum f start xs` is a fold that gives an element at each step",
     ),
-    ("zipWith mapply zip_with Map", "write `map2 f xs ys`, or `for (x, y) in zip xs ys => e`"),
+    ("mapply zip_with Map", "write `map2 f xs ys`, or `for (x, y) in zip xs ys => e`"),
     ("zipWith3 zip_with3", "write `map3 f xs ys zs`"),
     (
         "mapi imap mapWithIndex map_with_index indexedMap map_indexed enumerated withIndex with_index indexed",
@@ -312,7 +309,7 @@ const NAMES: &[(&str, &str)] = &[
     ("which_max findmax", "the place of the largest element is `argmax xs`"),
     ("which_min findmin", "the place of the smallest element is `argmin xs`"),
     (
-        "order sort_indices sortperm sort_indices_asc rank",
+        "sort_indices sortperm sort_indices_asc rank",
         "the places of the elements in their order are `argsort xs`",
     ),
     (

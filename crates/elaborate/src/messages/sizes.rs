@@ -29,15 +29,25 @@ pub fn is_of_sizes(problem: &Problem) -> bool {
     [DIFFER, OUT_OF_RANGE].contains(&problem.code)
 }
 
+pub(crate) fn is_size_difference(problem: &Problem) -> bool {
+    problem.code == DIFFER
+}
+
 pub(crate) fn different_sizes(a: &str, b: &str, span: Span, why: Option<&Why>) -> Problem {
     let label = match why {
         Some(why) => format!("{} has size {a}, this has size {b}", why.reason()),
         None => format!("{a} and {b} are never equal"),
     };
     let problem = Problem::error(DIFFER, format!("sizes differ: {a} and {b}"), span, label);
-    match why.and_then(Why::place) {
+    let problem = match why.and_then(Why::place) {
         Some((place, text)) => problem.label(place, text),
         None => problem,
+    };
+    match why {
+        Some(Why::Element(_)) => problem.hint(
+            "the elements of an array are of one size; a tuple `(a, b)` holds values of different sizes, as `.0` and `.1`",
+        ),
+        _ => problem,
     }
 }
 

@@ -98,21 +98,21 @@ pub(crate) fn along_rows(name: &str) -> String {
 /// Hint for a function that gets one array more than it takes.
 pub(crate) fn more_arrays(name: &str) -> Option<&'static str> {
     Some(match name {
-        "zip" => "`zip3 xs ys zs` holds triples, `zip4 xs ys zs ws` quadruples",
+        "zip" => "`zip` takes four arrays at most; more are written `for i < n => (a[i], b[i], …)`",
         "zip3" => "`zip4 xs ys zs ws` holds quadruples",
-        "concat" => "three arrays are joined by `concat xs (concat ys zs)`",
         "map" => "`map2 f xs ys` goes through two arrays, `map3 f xs ys zs` through three",
         "map2" => "`map3 f xs ys zs` goes through three arrays",
         _ => return None,
     })
 }
 
-/// Hint for the first argument of a library function that other languages write otherwise.
-pub(crate) fn first_argument_meant(why: &Why) -> Option<String> {
-    let Why::Argument(of, 1) = why else { return None };
+/// Hint for an argument of a library function that other languages write otherwise.
+pub(crate) fn argument_meant(why: &Why) -> Option<String> {
+    let Why::Argument(of, place) = why else { return None };
     let name = of.trim_matches('`');
     Some(match name {
-        "zeros" | "ones" => format!("a matrix is `replicate n ({name} m)`"),
+        "bit_and" => "“and” of truth values is written `&&`".to_string(),
+        _ if *place != 1 => return None,
         "any" | "all" | "count" => {
             format!("a function comes first: `{name} p xs`; of truth values, `{name} id xs`")
         }
@@ -126,6 +126,16 @@ pub(crate) fn extremum_of_array(name: &str, array: &str) -> String {
         if name == "max" { ("largest", "maximum") } else { ("smallest", "minimum") };
     format!("`{name}` compares two numbers; the {word} element is `{reduction} {array}`")
 }
+
+/// Hint for a tuple in the place of an array of as many elements, or the reverse.
+pub(crate) const TUPLE_OR_ARRAY: &str = "`(a, b)` is a tuple and takes one apart; an array is `[a, b]`, and `let [a, b] = xs` takes it apart";
+
+/// Label of `sum (for i < n, j < m => e)` in problems about an axis too many.
+pub(crate) const SUM_OF_ROWS: &str = "this `sum` adds rows: it is an array";
+
+/// Hint for such a sum.
+pub(crate) const TOTAL: &str =
+    "the sum over all indices is written `sum (flatten (for i < n, j < m => e))`";
 
 /// Hint for an index of a tuple.
 pub(crate) fn component(tuple: &str, index: i64) -> String {
@@ -309,11 +319,6 @@ pub(crate) fn not_a_matrix(found: &str, span: Span) -> Problem {
         "",
     )
     .hint("scalars are multiplied with `*`")
-}
-
-pub(crate) fn two_vectors(span: Span) -> Problem {
-    Problem::error("E0219", "`@` of two vectors", span, "one side must be a matrix")
-        .hint("`dot x y` is the inner product, `outer x y` the outer one")
 }
 
 /// No shapes of a definition's parameters satisfy all of its operators; `places` are these

@@ -25,6 +25,9 @@ pub(crate) enum Constraint {
     Pow { base: Ty, exponent: Ty, result: Ty, origin: Origin },
     /// `a @ b : result`
     Contraction { prim: ArrayPrim, a: Ty, b: Ty, result: Ty, origin: Origin },
+    /// `max a : result`: a function of another number or array, or the largest element of an array,
+    /// as the result has to be.
+    Extremum { a: Ty, result: Ty, origin: Origin },
     /// `record.name : ty`
     Field { record: Ty, name: Rc<str>, ty: Ty, origin: Origin },
     /// `tuple.index : ty`
@@ -99,8 +102,6 @@ pub(crate) enum ConstraintError {
     Function(Ty),
     /// Not a matrix or a vector.
     NotMatrix(Ty),
-    /// Two vectors.
-    Vectors,
     /// Not a unit.
     NotUnits(Ty),
     /// Neither a real nor an array of reals.
@@ -124,6 +125,7 @@ impl Constraint {
             | Constraint::Part { origin, .. }
             | Constraint::Pow { origin, .. }
             | Constraint::Contraction { origin, .. }
+            | Constraint::Extremum { origin, .. }
             | Constraint::Field { origin, .. }
             | Constraint::Component { origin, .. }
             | Constraint::FirstOrder { origin, .. }
@@ -141,6 +143,7 @@ impl Constraint {
             | Constraint::Contraction { a, b, result, .. } => {
                 vec![a, b, result]
             }
+            Constraint::Extremum { a, result, .. } => vec![a, result],
             Constraint::Base { whole, scalar, .. } => vec![whole, scalar],
             Constraint::Part { part, whole, .. } => vec![part, whole],
             Constraint::Serves { from, to, .. } => vec![from, to],
@@ -168,6 +171,9 @@ impl Constraint {
             Constraint::Arith { a, b, result, .. }
             | Constraint::Contraction { a, b, result, .. } => {
                 [a, b, result].into_iter().for_each(|t| *t = of(*t))
+            }
+            Constraint::Extremum { a, result, .. } => {
+                [a, result].into_iter().for_each(|t| *t = of(*t))
             }
             Constraint::Base { whole, scalar, .. } => {
                 [whole, scalar].into_iter().for_each(|t| *t = of(*t))
@@ -207,6 +213,7 @@ impl Constraint {
             | Constraint::Part { origin, .. }
             | Constraint::Pow { origin, .. }
             | Constraint::Contraction { origin, .. }
+            | Constraint::Extremum { origin, .. }
             | Constraint::Field { origin, .. }
             | Constraint::Component { origin, .. }
             | Constraint::FirstOrder { origin, .. }

@@ -216,6 +216,8 @@ impl Solver {
             }
             // Any number will do.
             Constraint::Serves { .. } | Constraint::Point { .. } => Vec::new(),
+            // Generalization has decided it.
+            Constraint::Extremum { .. } => Vec::new(),
             // Pending ones are errors of the definition.
             Constraint::Field { .. } | Constraint::Component { .. } => Vec::new(),
             Constraint::FirstOrder { ty, .. } => {

@@ -4,6 +4,7 @@
 pub(crate) mod constraint;
 mod conversions;
 pub(crate) mod defaults;
+mod extrema;
 pub(crate) mod scheme;
 pub(crate) mod show;
 mod simplify;

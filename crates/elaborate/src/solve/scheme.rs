@@ -71,6 +71,7 @@ impl Solver {
             c.types().iter().any(|ty| solver.deepest(*ty) > level)
         };
         let functions: Vec<Ty> = types.iter().map(|(ty, _)| *ty).collect();
+        self.decide_extrema(mark, deeper);
         self.decide_conversions(&functions, mark, deeper);
         let stuck = self.take_pending(mark, |solver, c| c.needs_annotation() && deeper(solver, c));
         let stuck = if level == 0 { stuck } else { self.keep_monomorphic(stuck) };
@@ -339,6 +340,7 @@ fn origin_at(constraint: &Constraint, origin: &Origin, name: &str, span: Span) -
         | Constraint::Part { .. }
         | Constraint::Pow { .. }
         | Constraint::Contraction { .. }
+        | Constraint::Extremum { .. }
         | Constraint::Field { .. }
         | Constraint::Component { .. }
         | Constraint::Jacobian { .. }

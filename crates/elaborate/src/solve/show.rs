@@ -336,7 +336,8 @@ fn relation(constraint: &Constraint) -> Option<(Ty, [Ty; 2])> {
         }
         Constraint::Pow { base, exponent, result, .. } => Some((*result, [*base, *exponent])),
         Constraint::Jacobian { from, to, result, .. } => Some((*result, [*from, *to])),
-        Constraint::Base { .. }
+        Constraint::Extremum { .. }
+        | Constraint::Base { .. }
         | Constraint::Serves { .. }
         | Constraint::Part { .. }
         | Constraint::Field { .. }

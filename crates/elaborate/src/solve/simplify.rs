@@ -200,6 +200,7 @@ impl Solver {
             Constraint::Contraction { prim, a, b, result, .. } => {
                 (3, roots(&[*a, *b]), Some(prim.name().into()), *result)
             }
+            Constraint::Extremum { a, result, .. } => (15, roots(&[*a]), None, *result),
             Constraint::Field { record, name, ty, .. } => {
                 (4, roots(&[*record]), Some(name.clone()), *ty)
             }

@@ -35,6 +35,7 @@ impl Solver {
             Constraint::Contraction { prim, a, b, result, .. } => {
                 self.contraction(*prim, [*a, *b], *result)
             }
+            Constraint::Extremum { a, result, origin } => self.extremum(*a, *result, origin),
             Constraint::Field { record, name, ty, .. } => self.field(*record, name, *ty),
             Constraint::Component { tuple, index, ty, .. } => self.component(*tuple, *index, *ty),
             Constraint::FirstOrder { ty, .. } => self.first_order(*ty),
@@ -349,6 +350,10 @@ impl Solver {
                 return Err(ConstraintError::NotMatrix(ty));
             }
         }
+        // Only two vectors have a number as their product.
+        if self.is_scalar(result) {
+            return self.inner_product(args, result);
+        }
         // A type with as many axes as any version has cannot get more.
         let exact =
             |k: usize| self.is_scalar(self.base(args[k])) || Some(self.rank(args[k])) == most(k);
@@ -356,12 +361,30 @@ impl Solver {
             return Ok(Step::Wait(args.to_vec()));
         }
         let ranks = args.map(|ty| self.rank(ty));
-        let version = prim.version(&ranks).ok_or(ConstraintError::Vectors)?;
+        let Some(version) = prim.version(&ranks) else {
+            return self.inner_product(args, result);
+        };
         let (types, product) = self.axes(prim, version);
         for (ty, expected) in args.into_iter().zip(types) {
             self.equal(ty, expected)?;
         }
         self.same(result, product)
+    }
+
+    /// `x @ y` of two vectors of reals.
+    fn inner_product(&mut self, args: [Ty; 2], result: Ty) -> Result {
+        let real = self.real();
+        let vector = self.vector_of(real);
+        for ty in args {
+            self.equal(ty, vector)?;
+        }
+        self.same(result, real)
+    }
+
+    /// An array of a new size.
+    pub(super) fn vector_of(&mut self, elem: Ty) -> Ty {
+        let size = self.fresh_size();
+        self.array(size, elem)
     }
 
     /// Argument and result types of a version, with a new size for each axis.

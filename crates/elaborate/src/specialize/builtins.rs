@@ -116,6 +116,22 @@ impl Specialize<'_> {
         self.close(outside, function)
     }
 
+    /// `error "text"`: a check that never holds, before a value that is never computed.
+    pub(super) fn failure(&mut self, words: &[Rc<str>], values: &[Exp], exp: &Exp) -> Term {
+        let mut spine = Spine::default();
+        let texts = self.shown(&mut spine, words, values);
+        self.checked(&mut spine, texts, true, core::lit(Scalar::Bool(false)), exp.span);
+        let ty = self.mono(exp.ty);
+        self.close(spine, core::build::never(ty))
+    }
+
+    /// `x @ y` of two vectors.
+    pub(super) fn inner_product(&mut self, args: Vec<Term>, span: Span) -> Term {
+        let [x, y]: [Term; 2] = args.try_into().expect("a product has two operands");
+        let products = self.binary(Surface::Infix("*"), x, y, None, span);
+        self.at(core::reduce(ReduceOp::Add, products), span)
+    }
+
     /// The message, and the integers that stand for its values.
     pub(super) fn shown(
         &mut self,
@@ -212,6 +228,18 @@ impl Specialize<'_> {
         let span = self.span(span);
         let jacobian = core::jacobian(&mut self.program, &f, &x, span);
         self.close(spine, jacobian)
+    }
+}
+
+/// The builtin that a name means at a type: `max` of an array is its largest element.
+pub(super) fn at_type(builtin: Builtin, ty: &Ty) -> Builtin {
+    match (builtin, ty) {
+        (Builtin::Function(name @ ("max" | "min"), _), Ty::Fun(_, to)) => match (&**to, name) {
+            (Ty::Fun(..), _) => builtin,
+            (_, "max") => Builtin::Maximum,
+            (_, _) => Builtin::Minimum,
+        },
+        _ => builtin,
     }
 }
 

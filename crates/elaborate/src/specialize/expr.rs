@@ -8,6 +8,7 @@ use lambada_source::Span;
 use lambada_surface::ast::BinaryOp;
 
 use super::Specialize;
+use super::builtins::at_type;
 use super::spine::Spine;
 use super::{elementwise, equality};
 use crate::builtin;
@@ -38,7 +39,7 @@ impl Specialize<'_> {
             }
             ExpKind::Builtin(builtin) => {
                 let ty = self.mono(exp.ty);
-                self.builtin_value(*builtin, &ty, span)
+                self.builtin_value(at_type(*builtin, &ty), &ty, span)
             }
             ExpKind::Inspect(label) => {
                 let ty = self.mono(exp.ty);
@@ -48,6 +49,7 @@ impl Specialize<'_> {
                 let ty = self.mono(exp.ty);
                 self.check_value((words, values, *written), &ty, span)
             }
+            ExpKind::Fail { words, values } => self.failure(words, values, exp),
             ExpKind::Lit(value) => self.at(core::lit(*value), span),
             ExpKind::Number(value) => {
                 let ty = self.mono(exp.ty);
@@ -99,6 +101,9 @@ impl Specialize<'_> {
             ExpKind::Contraction(prim, a, b) => {
                 let args = vec![self.exp(a), self.exp(b)];
                 self.failing += 1;
+                if args.iter().all(|arg| Self::rank(arg.ty()) == 1) {
+                    return self.inner_product(args, span);
+                }
                 self.typed(TermKind::ArrayPrim(*prim, args), exp)
             }
             ExpKind::Block(stmts, body) => self.block(stmts, body),
@@ -231,22 +236,26 @@ impl Specialize<'_> {
             head = f;
         }
         args.reverse();
-        let (mut term, used) = match head.kind {
-            ExpKind::Builtin(builtin) if args.len() >= builtin.arity() => {
+        let builtin = match head.kind {
+            ExpKind::Builtin(builtin) => Some(at_type(builtin, &self.mono(head.ty))),
+            _ => None,
+        };
+        let (mut term, used) = match (&head.kind, builtin) {
+            (_, Some(builtin)) if args.len() >= builtin.arity() => {
                 let given: Vec<Term> =
                     args[..builtin.arity()].iter().map(|(arg, _)| self.exp(arg)).collect();
                 let span = args[builtin.arity() - 1].1;
                 (self.builtin_applied(builtin, given, span), builtin.arity())
             }
-            ExpKind::Inspect(ref label) if !args.is_empty() => {
+            (ExpKind::Inspect(label), _) if !args.is_empty() => {
                 let value = self.exp(args[0].0);
                 (self.inspect(label.clone(), value, args[0].1), 1)
             }
-            ExpKind::Check { ref words, ref values, written } if args.len() > 1 => {
+            (ExpKind::Check { words, values, written }, _) if args.len() > 1 => {
                 let mut spine = Spine::default();
                 let texts = self.shown(&mut spine, words, values);
                 let cond = self.exp(args[0].0);
-                self.checked(&mut spine, texts, written, cond, args[1].1);
+                self.checked(&mut spine, texts, *written, cond, args[1].1);
                 let value = self.exp(args[1].0);
                 (self.close(spine, value), 2)
             }

@@ -181,6 +181,39 @@ pub fn range_for(span: Span) -> Problem {
         .hint("write `for i < n => e` for i = 0, …, n - 1, `for i in a..b => e` for i = a, …, b - 1, with `b + 1` to include b; a part of an array is `xs[a:b]`")
 }
 
+/// `for i in from:last`, where `to` is one more than `last`.
+pub fn range_colon(span: Span, name: &str, from: &str, to: &str) -> Problem {
+    let clause =
+        if from == "0" { format!("{name} < {to}") } else { format!("{name} in {from}..{to}") };
+    Problem::error("E0046", "there is no such range", span, "expected a bound or an array")
+        .hint(format!("write `for {clause} => e`: the upper bound is the first number left out, as in a slice `xs[a:b]`"))
+        .hint("the elements of an array are counted from 0")
+}
+
+/// `[from..last]`, where `to` is one more than `last`.
+pub fn range_array(span: Span, from: &str, to: &str) -> Problem {
+    Problem::error("E0046", "there is no such range", span, "expected `,` or `]`").hint(format!(
+        "the array is `for i in {from}..{to} => i`: the upper bound is the first number left out"
+    ))
+}
+
+/// `a < b & c < d`
+pub fn and_of_comparisons(span: Span) -> Problem {
+    Problem::error("E0008", "`&` is not “and”", span, "of the bits of integers")
+        .hint("“and” is written `&&`")
+}
+
+/// `a >> b & c`
+pub fn shift_beside_and(span: Span) -> Problem {
+    Problem::error(
+        "E0072",
+        "`>>` and `&` without parentheses",
+        span,
+        "shifts less or more than meant",
+    )
+    .hint("write `(a >> n) & b` or `a >> (n & b)`: languages differ in which comes first")
+}
+
 pub fn range_pattern(span: Span) -> Problem {
     Problem::error("E0038", "a range counts integers", span, "expected a name")
         .hint("write `for i in a..b => e`, or `for a <= i < b => e`")
@@ -244,7 +277,7 @@ pub fn wildcard_value(span: Span) -> Problem {
 
 pub fn text_value(span: Span) -> Problem {
     Problem::error("E0087", "there are no values of text", span, "expected an expression")
-        .hint("quotes are only for `import \"path\"`, `check \"text {x}\" condition value` and `inspect_as \"name\" x`")
+        .hint("quotes are only for `import \"path\"`, `error \"text {x}\"`, `check \"text {x}\" condition value` and `inspect_as \"name\" x`")
 }
 
 pub fn braces_in_text(span: Span) -> Problem {

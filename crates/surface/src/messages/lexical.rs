@@ -10,7 +10,6 @@ pub fn unknown_character(span: Span, c: char) -> Problem {
         "this has no meaning here",
     );
     match c {
-        '$' => problem.hint("application is written `f (g x)`, or `g x |> f`"),
         '\'' => problem.hint("a `'` may only stand at the end of a name, as in `x'`"),
         '“' | '”' | '„' | '‘' | '’' => {
             problem.hint("a path is written in plain quotes: `import \"path\"`")

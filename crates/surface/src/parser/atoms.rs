@@ -32,7 +32,16 @@ impl Parser<'_> {
             }
             TokenKind::Lower if self.here() == "check" && self.ahead(1).kind == TokenKind::Text => {
                 self.bump();
-                self.check_text()
+                let (words, values) = self.check_text();
+                ExprKind::Check(words, values)
+            }
+            TokenKind::Lower
+                if matches!(self.here(), "error" | "failwith")
+                    && self.ahead(1).kind == TokenKind::Text =>
+            {
+                self.bump();
+                let (words, values) = self.check_text();
+                ExprKind::Fail(words, values)
             }
             TokenKind::Lower => ExprKind::Var(self.bump_name().text),
             TokenKind::Upper => ExprKind::Con(self.bump_name().text),
@@ -53,6 +62,7 @@ impl Parser<'_> {
             TokenKind::Keyword(_)
             | TokenKind::Text
             | TokenKind::Op(_)
+            | TokenKind::Borrowed(_)
             | TokenKind::Close(_)
             | TokenKind::Equals => {
                 return self.no_expression();
@@ -76,8 +86,8 @@ impl Parser<'_> {
         Ok(self.make(start, kind))
     }
 
-    /// `"tolerance {tol}"` after `check`; `{{` and `}}` stand for braces.
-    pub(super) fn check_text(&mut self) -> ExprKind {
+    /// `"tolerance {tol}"` after `check` or `error`; `{{` and `}}` stand for braces.
+    pub(super) fn check_text(&mut self) -> (Vec<Rc<str>>, Vec<Expr>) {
         let span = self.bump().span;
         let end = span.end as usize - 1;
         let mut at = span.start as usize + 1;
@@ -104,7 +114,7 @@ impl Parser<'_> {
             }
         }
         words.push(word.into());
-        ExprKind::Check(words, values)
+        (words, values)
     }
 
     /// The expression that the text consists of from `start` to `end`.
@@ -158,7 +168,11 @@ impl Parser<'_> {
         let next = self.ahead(1).kind;
         let operand = matches!(
             next,
-            TokenKind::Op(_) | TokenKind::Comma | TokenKind::Close(_) | TokenKind::Dot
+            TokenKind::Op(_)
+                | TokenKind::Borrowed(_)
+                | TokenKind::Comma
+                | TokenKind::Close(_)
+                | TokenKind::Dot
         );
         match keyword {
             Keyword::Rec | Keyword::Type | Keyword::Import | Keyword::With => {
@@ -320,7 +334,14 @@ impl Parser<'_> {
                 TokenKind::Keyword(Keyword::For) | TokenKind::Bar => {
                     p.halt(forms::comprehension(p.span()))
                 }
-                TokenKind::DotDot => p.halt(forms::range_for(p.span())),
+                TokenKind::DotDot => {
+                    let sign = p.bump().span;
+                    let to = p.nested(Self::single)?;
+                    let (from, to) = (elements.pop().ok_or(Halt)?, p.upper_bound(&to));
+                    let from = p.text_of(from.span);
+                    let problem = forms::range_array(sign, from, &to);
+                    p.halt(problem)
+                }
                 _ => Ok(ExprKind::Array(elements)),
             }
         })?;
@@ -433,7 +454,8 @@ pub(crate) fn level(expr: &Expr) -> u8 {
         | ExprKind::Match(..) => 0,
         ExprKind::For(..) | ExprKind::Loop(..) | ExprKind::Accumulate(..) => 0,
         ExprKind::Commented(_, inner) | ExprKind::Broken(inner) => level(inner),
-        ExprKind::Apply(..) | ExprKind::InspectAs(_) | ExprKind::Check(..) => POWER + 1,
+        ExprKind::Apply(..) | ExprKind::InspectAs(_) => POWER + 1,
+        ExprKind::Check(..) | ExprKind::Fail(..) => POWER + 1,
         ExprKind::Var(_)
         | ExprKind::Con(_)
         | ExprKind::Int(_)
@@ -500,6 +522,7 @@ pub(crate) fn is_open(e: &Expr) -> bool {
         | ExprKind::Bool(_)
         | ExprKind::InspectAs(_)
         | ExprKind::Check(..)
+        | ExprKind::Fail(..)
         | ExprKind::Tuple(_) => false,
         ExprKind::Record(_)
         | ExprKind::RecordUpdate(..)

@@ -70,8 +70,8 @@ impl Parser<'_> {
         }
     }
 
-    /// `i in a..b`, without `b`: `a <= i < b`, or `i < b` from 0. `a:b` has its end in some
-    /// languages, so it is none.
+    /// `i in a..b`, without `b`: `a <= i < b`, or `i < b` from 0. `a:b` is none: it has its end in
+    /// the languages that write it, and a slice `xs[a:b]` has not.
     fn range(&mut self, pattern: Pattern, from: Expr) -> Parse<Clause> {
         let text = match pattern.kind {
             PatternKind::Var(text) => text,
@@ -81,8 +81,15 @@ impl Parser<'_> {
         };
         let name = Name { text, span: pattern.span };
         let inclusive = self.here() == "..." || self.ahead(1).kind == TokenKind::Equals;
-        if inclusive || self.kind() == TokenKind::Colon {
+        if inclusive {
             return self.halt(forms::range_for(self.span()));
+        }
+        if self.kind() == TokenKind::Colon {
+            let sign = self.bump().span;
+            let to = self.bound()?;
+            let to = self.upper_bound(&to);
+            let problem = forms::range_colon(sign, &name.text, self.text_of(from.span), &to);
+            return self.halt(problem);
         }
         self.bump();
         let to = self.bound()?;
@@ -90,6 +97,19 @@ impl Parser<'_> {
             ExprKind::Int(0) => Clause::Range(name, to),
             _ => Clause::Between(from, name, to),
         })
+    }
+
+    /// The text of the least integer above the last one of an inclusive range.
+    pub(super) fn upper_bound(&self, last: &Expr) -> String {
+        let text = self.text_of(last.span);
+        if let ExprKind::Int(last) = last.kind {
+            return last.wrapping_add(1).to_string();
+        }
+        let less = match &last.kind {
+            ExprKind::Binary(BinaryOp::Sub, a, b) if b.kind == ExprKind::Int(1) => Some(a),
+            _ => None,
+        };
+        less.map_or_else(|| format!("{text} + 1"), |above| self.text_of(above.span).to_string())
     }
 
     /// `a <= i < b`
@@ -137,6 +157,8 @@ impl Parser<'_> {
                     return at > self.at && index && above;
                 }
                 TokenKind::Op(op) if depth == 0 && op.level() < ADDITIVE => return false,
+                TokenKind::Borrowed(_) if depth == 0 => return false,
+                TokenKind::Borrowed(_) => {}
                 TokenKind::Lower
                 | TokenKind::Upper
                 | TokenKind::Int(_)

@@ -1,5 +1,5 @@
-//! Operators, application and suffixes of expressions: `;`, `with`, `+=`, infix and prefix
-//! operators, arguments, `xs[i]`, `.x`.
+//! Application and suffixes of expressions: `;`, `with`, `+=`, prefix operators, arguments,
+//! `xs[i]`, `.x`.
 //!
 //! Parentheses recurse through all functions of this file, so expressions are boxed to keep stack
 //! frames small.
@@ -29,7 +29,7 @@ impl BinaryOp {
             | BinaryOp::Div
             | BinaryOp::FloorDiv
             | BinaryOp::Rem
-            | BinaryOp::MatMul => 8,
+            | BinaryOp::MatMul => PRODUCT,
             BinaryOp::Pow => POWER,
         }
     }
@@ -38,12 +38,16 @@ impl BinaryOp {
 /// `|>`, the loosest operator.
 pub(crate) const PIPE: u8 = 2;
 pub(crate) const COMPARISON: u8 = 6;
-pub(crate) const ADDITIVE: u8 = 7;
+/// `a & b`, tighter than a comparison.
+pub(super) const BITS: u8 = 7;
+pub(crate) const ADDITIVE: u8 = 8;
+pub(super) const PRODUCT: u8 = 9;
 /// `-x` and `not x`.
-pub(crate) const UNARY: u8 = 9;
-pub(crate) const POWER: u8 = 10;
+pub(crate) const UNARY: u8 = 10;
+pub(crate) const POWER: u8 = 11;
 
-const SOLVE: &str = "the solution of `a @ x = b` is `solve a b`; a function is written `\\x -> e`";
+pub(super) const SOLVE: &str =
+    "the solution of `a @ x = b` is `solve a b`; a function is written `\\x -> e`";
 
 /// The content of index brackets.
 enum Subscript {
@@ -194,139 +198,8 @@ impl Parser<'_> {
         Ok(self.make(start, ExprKind::Add(name, subscripts, value)))
     }
 
-    /// Infix operators that bind at least as tightly as `min`.
-    pub(super) fn binary(&mut self, min: u8) -> Parse<Box<Expr>> {
-        let start = self.at;
-        let mut left = self.operand();
-        let mut length = 0;
-        let mut comparison: Option<usize> = None;
-        while !self.lost
-            && let Some(op) = self.operator(start)?
-        {
-            if op.level() < min || self.ahead(1).kind == TokenKind::Close(Bracket::Round) {
-                break;
-            }
-            self.count(&mut length)?;
-            if op.level() == COMPARISON
-                && (self.kind() != TokenKind::Equals || self.in_condition) // else it has been told
-                && let Some(first) = comparison.replace(self.at)
-            {
-                let problem = forms::chained_comparison(self.tokens[first].span, self.span());
-                self.report(problem);
-            }
-            self.bump();
-            let right = self.binary(op.level() + 1)?;
-            left = self.make(start, ExprKind::Binary(op, left, right));
-        }
-        Ok(left)
-    }
-
-    /// The infix operator at the current token; reports a sign that probably stands for one.
-    fn operator(&mut self, start: usize) -> Parse<Option<BinaryOp>> {
-        match self.kind() {
-            TokenKind::Op(BinaryOp::Sub) if self.at_negative_body() => Ok(None),
-            TokenKind::Op(op) => Ok(Some(op)),
-            TokenKind::Equals => self.stray_equals(start).map(Some),
-            TokenKind::Keyword(Keyword::And)
-                if !self.in_rec && (self.in_condition || !self.and_function()) =>
-            {
-                Ok(Some(BinaryOp::And))
-            }
-            TokenKind::Lower if self.at_or() => Ok(Some(BinaryOp::Or)),
-            _ => Ok(None),
-        }
-    }
-
-    /// Whether the word `or` stands between two operands. A file that defines `or` means its own.
-    fn at_or(&self) -> bool {
-        if self.here() != "or" || self.defines_or {
-            return false;
-        }
-        match self.ahead(1).kind {
-            TokenKind::Lower
-            | TokenKind::Upper
-            | TokenKind::Int(_)
-            | TokenKind::Real(_)
-            | TokenKind::Open(_)
-            | TokenKind::Op(BinaryOp::Sub) => true,
-            TokenKind::Keyword(keyword) => {
-                matches!(keyword, Keyword::Not | Keyword::True | Keyword::False)
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether `and f x = …` follows.
-    fn and_function(&self) -> bool {
-        let mut at = self.at + 1;
-        while self.tokens[at].kind == TokenKind::Lower {
-            at += 1;
-        }
-        self.tokens[at].kind == TokenKind::Equals
-    }
-
-    /// An `=` after an expression: a comparison was meant, or the start of a new item or binding is
-    /// missing.
-    fn stray_equals(&mut self, start: usize) -> Parse<BinaryOp> {
-        let mut first = self.at;
-        while first > start && !self.tokens[first].starts_line {
-            first -= 1;
-        }
-        let line = self.tokens[first];
-        if self.open.is_empty()
-            && first > start
-            && line.column <= self.item_column
-            && line.kind == TokenKind::Lower
-        {
-            let known = self.foreign_word(first);
-            self.at = first;
-            return if known {
-                Err(Halt)
-            } else {
-                self.halt(items::missing_def(line.span, self.here()))
-            };
-        }
-        if self.open.last() == Some(&Bracket::Curly)
-            && self.at > start + 1
-            && self.tokens[self.at - 1].kind == TokenKind::Lower
-        {
-            return self.halt(forms::missing_comma(self.tokens[self.at - 1].span));
-        }
-        if self.in_condition {
-            return Ok(BinaryOp::Eq);
-        }
-        let problem = forms::single_equals(self.span());
-        // A line that begins with a name is a definition without its `let`.
-        if first > start && line.starts_line && self.is_named(first) {
-            return self.halt(problem);
-        }
-        if !self.is_next_field() {
-            self.report(problem);
-            self.stray_equals = Some(self.problems.len());
-        }
-        Ok(BinaryOp::Eq)
-    }
-
-    /// Whether the tokens from `first` to here are a name, or a pattern in brackets.
-    fn is_named(&self, first: usize) -> bool {
-        match self.tokens[first].kind {
-            TokenKind::Lower => self.at == first + 1,
-            TokenKind::Open(_) => matches!(self.tokens[self.at - 1].kind, TokenKind::Close(_)),
-            _ => false,
-        }
-    }
-
-    /// Whether this is the `=` of the next field of a record without a closing brace, which has
-    /// been reported.
-    fn is_next_field(&self) -> bool {
-        let told = self.stray_equals == Some(self.problems.len());
-        told && self.at > 2
-            && self.tokens[self.at - 1].kind == TokenKind::Lower
-            && self.tokens[self.at - 2].kind == TokenKind::Comma
-    }
-
     /// An operand of operators; `Error` if it has a problem.
-    fn operand(&mut self) -> Box<Expr> {
+    pub(super) fn operand(&mut self) -> Box<Expr> {
         let start = self.at;
         let operand = self.unary();
         self.or_error(start, operand)
@@ -371,6 +244,7 @@ impl Parser<'_> {
             | TokenKind::Real(_)
             | TokenKind::Text
             | TokenKind::Open(_) => false,
+            TokenKind::Borrowed(_) => true,
             TokenKind::Equals
             | TokenKind::PlusEquals
             | TokenKind::Arrow
@@ -480,6 +354,7 @@ impl Parser<'_> {
                 self.halt(items::where_clause(self.span()))
             }
             TokenKind::Lower if self.lambda_word() => self.lambda_with_word().map(Some),
+            TokenKind::Backslash if self.at_system() => Ok(None),
             TokenKind::Backslash if self.is_division() => {
                 self.halt(lexical::foreign_sign(self.span(), "\\", SOLVE))
             }
@@ -501,17 +376,6 @@ impl Parser<'_> {
             _ if self.starts_atom() => self.postfix().map(Some),
             _ => Ok(None),
         }
-    }
-
-    /// Whether a `\` stands between two operands, as for a system of equations elsewhere.
-    fn is_division(&self) -> bool {
-        let arrow = matches!(
-            self.after_params(),
-            None | Some(TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Dot | TokenKind::Comma)
-        );
-        let operand =
-            matches!(self.ahead(1).kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Open(_));
-        !arrow && operand && !self.ahead(1).starts_line
     }
 
     /// `map not xs`. In `f !x`, which the lexer has reported, the sign stands before its operand.
@@ -545,6 +409,7 @@ impl Parser<'_> {
             | TokenKind::Open(_) => true,
             TokenKind::Keyword(keyword) => matches!(keyword, Keyword::True | Keyword::False),
             TokenKind::Op(_)
+            | TokenKind::Borrowed(_)
             | TokenKind::Close(_)
             | TokenKind::Equals
             | TokenKind::PlusEquals

@@ -5,7 +5,7 @@ use lambada_source::Span;
 
 use super::lets::Layout;
 use super::{Halt, Parse, Parser};
-use crate::ast::{Arm, BinaryOp, Checkpoint, Expr, ExprKind, LoopKind, Name};
+use crate::ast::{Arm, BinaryOp, Checkpoint, Expr, ExprKind, LoopKind, Name, PatternKind};
 use crate::messages::syntax::Missing;
 use crate::messages::{forms, items};
 use crate::token::{Bracket, Keyword, TokenKind};
@@ -336,9 +336,17 @@ impl Parser<'_> {
         if self.kind() == TokenKind::Comma {
             return self.halt(items::tuple_pattern(self.span()));
         }
-        self.find(|kind| kind == TokenKind::Equals);
-        self.equals("a loop is written `loop x = e for i < n do …`")?;
-        let init = self.nested(Self::single)?;
+        let init = match &param.pattern.kind {
+            // `loop x for …` begins with the `x` around it.
+            PatternKind::Var(name) if self.at_driver() => {
+                Box::new(Expr { kind: ExprKind::Var(name.clone()), span: param.pattern.span })
+            }
+            _ => {
+                self.find(|kind| kind == TokenKind::Equals);
+                self.equals("a loop is written `loop x = e for i < n do …`")?;
+                self.nested(Self::single)?
+            }
+        };
         self.find(|kind| {
             matches!(kind, TokenKind::Keyword(Keyword::For | Keyword::While | Keyword::Do))
         });
@@ -367,6 +375,10 @@ impl Parser<'_> {
         self.loop_do()?;
         let body = self.expr()?;
         Ok(self.make(start, ExprKind::Loop(param, init, kind, body)))
+    }
+
+    fn at_driver(&self) -> bool {
+        matches!(self.kind(), TokenKind::Keyword(Keyword::For | Keyword::While))
     }
 
     /// `checkpoint all`, `checkpoint sqrt`, `checkpoint k`, or nothing

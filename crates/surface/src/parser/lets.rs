@@ -7,10 +7,11 @@
 
 use lambada_source::Span;
 
+use super::expr::Subscripts;
 use super::{Halt, Parse, Parser};
 use crate::ast::{BinaryOp, Def, Expr, ExprKind, Param, Pattern, PatternKind};
 use crate::messages::{forms, items};
-use crate::token::{Keyword, TokenKind};
+use crate::token::{Bracket, Keyword, TokenKind};
 
 /// A `let` without its body.
 enum Binding {
@@ -187,6 +188,9 @@ impl Parser<'_> {
             TokenKind::Upper => !self.constructors.contains(self.here()),
             _ => false,
         };
+        if name && self.at_element() {
+            return self.changed_element(start);
+        }
         if name && (params || matches!(next, TokenKind::Keyword(Keyword::True | Keyword::False))) {
             return Ok(Binding::Functions(vec![self.local_function(start, false)?]));
         }
@@ -202,6 +206,43 @@ impl Parser<'_> {
         };
         let value = self.or_error(start, value);
         Ok(Binding::Value(param, value))
+    }
+
+    /// Whether `x[i] =` begins here. A size variable, `x [n] =`, stands apart.
+    fn at_element(&self) -> bool {
+        if self.ahead(1).kind != TokenKind::Open(Bracket::Square) || !self.ahead(1).touches {
+            return false;
+        }
+        let mut depth = 0_usize;
+        for token in &self.tokens[self.at + 1..] {
+            match token.kind {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) => depth -= 1,
+                TokenKind::End => return false,
+                kind if depth == 0 => return kind == TokenKind::Equals,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// `let x[i] = e` is `let x = x with [i] = e`.
+    fn changed_element(&mut self, start: usize) -> Parse<Binding> {
+        let first = self.at;
+        let name = self.value_name()?;
+        let kind = ExprKind::Var(name.text.clone());
+        let array = Box::new(Expr { kind, span: name.span });
+        let pattern = Pattern { kind: PatternKind::Var(name.text), span: name.span };
+        let subscripts = self.subscripts()?;
+        self.equals("an element is changed by `let x[i] = e in …`")?;
+        let value = self.single();
+        let value = self.or_error(start, value);
+        let kind = match subscripts {
+            Subscripts::Index(at) => ExprKind::Update(array, at, value),
+            Subscripts::Slice(from, to) => ExprKind::UpdateSlice(array, from, to, value),
+            Subscripts::Error => ExprKind::Error,
+        };
+        Ok(Binding::Value(Param { pattern, ty: None }, self.make(first, kind)))
     }
 
     fn rec_functions(&mut self, start: usize) -> Parse<Vec<Def>> {

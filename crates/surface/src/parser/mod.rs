@@ -10,6 +10,7 @@ mod atoms;
 mod clauses;
 mod expr;
 mod forms;
+mod infix;
 mod items;
 mod lets;
 mod pattern;
@@ -115,6 +116,8 @@ struct Parser<'a> {
     in_condition: bool,
     /// Whether the file defines a function `or`.
     defines_or: bool,
+    /// Whether the file defines a function `solve`, which `\` does not mean.
+    defines_solve: bool,
     /// Whether the pattern of a case is being read, which may have alternatives.
     in_case: bool,
     /// The columns of the `let`s around the current token, back to the last bracket.
@@ -156,7 +159,8 @@ impl<'a> Parser<'a> {
         lexed: Tokens,
         constructors: HashSet<&'a str>,
     ) -> Parser<'a> {
-        let defines_or = items::defines(text, &lexed.tokens, "or");
+        let [defines_or, defines_solve] =
+            ["or", "solve"].map(|name| items::defines(text, &lexed.tokens, name));
         Parser {
             constructors,
             text,
@@ -176,6 +180,7 @@ impl<'a> Parser<'a> {
             in_clause: false,
             in_condition: false,
             defines_or,
+            defines_solve,
             in_case: false,
             columns: Vec::new(),
             recovered: usize::MAX,
@@ -229,6 +234,10 @@ impl<'a> Parser<'a> {
 
     fn text_at(&self, at: usize) -> &'a str {
         let span = self.tokens[at].span;
+        &self.text[span.start as usize..span.end as usize]
+    }
+
+    fn text_of(&self, span: Span) -> &'a str {
         &self.text[span.start as usize..span.end as usize]
     }
 

@@ -14,6 +14,7 @@ pub(super) fn starts_pattern(token: Token) -> bool {
         TokenKind::Keyword(keyword) => matches!(keyword, Keyword::True | Keyword::False),
         TokenKind::Op(op) => op == BinaryOp::Sub,
         TokenKind::Text
+        | TokenKind::Borrowed(_)
         | TokenKind::Close(_)
         | TokenKind::Equals
         | TokenKind::PlusEquals
@@ -125,6 +126,7 @@ impl Parser<'_> {
             TokenKind::Keyword(_)
             | TokenKind::Text
             | TokenKind::Op(_)
+            | TokenKind::Borrowed(_)
             | TokenKind::Close(_)
             | TokenKind::Equals => {
                 return self.no_pattern();

@@ -86,8 +86,8 @@ fn text(text: impl Into<String>) -> Doc {
 }
 
 /// `check "text {x}"`, on one line.
-fn check_text(words: &[Rc<str>], values: &[Expr]) -> String {
-    let mut out = String::from("check \"");
+fn with_text(word: &str, words: &[Rc<str>], values: &[Expr]) -> String {
+    let mut out = format!("{word} \"");
     for (k, word) in words.iter().enumerate() {
         out += &word.replace('{', "{{").replace('}', "}}");
         if let Some(value) = values.get(k) {
@@ -110,7 +110,8 @@ fn bare(e: &Expr, follow: Follow) -> Doc {
         ExprKind::Real(value) => text(real(*value)),
         ExprKind::Bool(value) => text(value.to_string()),
         ExprKind::InspectAs(name) => text(format!("inspect_as \"{name}\"")),
-        ExprKind::Check(words, values) => text(check_text(words, values)),
+        ExprKind::Check(words, values) => text(with_text("check", words, values)),
+        ExprKind::Fail(words, values) => text(with_text("error", words, values)),
         ExprKind::Tuple(parts) if is_filled(parts) => filled(parts.iter().map(single).collect()),
         ExprKind::Tuple(parts) => brackets("(", parts.iter().map(single), ")"),
         ExprKind::Record(fields) => brackets("{", fields.iter().map(field), "}"),

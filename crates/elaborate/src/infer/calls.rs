@@ -1,0 +1,133 @@
+//! Calls of library functions in the forms of other languages, each with one meaning: more
+//! arguments than the function takes, `concat xs ys zs`; sizes as a tuple, `zeros (2, 3)`; arguments
+//! in parentheses with commas, `dot(x, y)`; and `c(1, 2)` for an array.
+
+use lambada_source::Span;
+use lambada_surface::ast::{Expr, ExprKind, Name};
+
+use crate::builtin::Builtin;
+use crate::solve::ty::{Node, Shapes, Ty, UnknownKind};
+use crate::typed::Exp;
+
+use super::Infer;
+use super::apply::Arg;
+
+impl Infer<'_> {
+    /// A call of this name, if it has one of these forms.
+    pub(super) fn foreign_call(&mut self, name: &str, args: &[&Expr], span: Span) -> Option<Exp> {
+        let listed: Vec<&Expr> = match args {
+            [Expr { kind: ExprKind::Tuple(items), .. }] => items.iter().collect(),
+            _ => args.to_vec(),
+        };
+        let tuple = listed.len() != args.len();
+        match (name, listed.len()) {
+            ("concat" | "max" | "min", 3..) if self.is_of_library(name) => {
+                Some(self.folded(name, &listed, span))
+            }
+            ("zip", count @ (3 | 4)) if self.is_of_library(name) => {
+                let args = listed.into_iter().map(Arg::Written).collect();
+                Some(self.library_call(&format!("zip{count}"), "zip", args, span))
+            }
+            ("zeros" | "ones", 2..) if tuple && self.is_of_library(name) => {
+                Some(self.of_shape(name, &listed, span))
+            }
+            ("c", 2..) if tuple && !self.is_known(name) => {
+                let ExprKind::Tuple(items) = &args[0].kind else { unreachable!("a tuple") };
+                Some(self.array(items, span))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether a name means a definition of the prelude or a builtin.
+    pub(super) fn is_of_library(&self, name: &str) -> bool {
+        !self.env.names().any(|known| known == name)
+            && match self.global_named(name) {
+                Some(id) => self.globals[id.0 as usize].module == 0,
+                None => Builtin::find(name, false).is_some(),
+            }
+    }
+
+    fn is_known(&self, name: &str) -> bool {
+        self.env.get(name).is_some()
+            || self.global_named(name).is_some()
+            || self.module_named(name).is_some()
+    }
+
+    /// A call of a definition of the prelude; problems speak of `shown`.
+    pub(super) fn library_call(
+        &mut self,
+        name: &str,
+        shown: &str,
+        args: Vec<Arg>,
+        span: Span,
+    ) -> Exp {
+        let name = Name { text: name.into(), span };
+        let (head, bound) = self.member(0, "prelude", &name, span);
+        if args.len() > 1 {
+            self.extremum_of_two(&head);
+        }
+        self.apply(head, bound, args, span, shown)
+    }
+
+    /// `concat (concat xs ys) zs`
+    fn folded(&mut self, name: &str, args: &[&Expr], span: Span) -> Exp {
+        let (first, rest) = args.split_first().expect("there are three");
+        let mut whole = Arg::Written(first);
+        for arg in rest {
+            let both = vec![whole, Arg::Written(arg)];
+            whole = Arg::Done(self.library_call(name, name, both, span));
+        }
+        let Arg::Done(whole) = whole else { unreachable!("there are three") };
+        whole
+    }
+
+    /// `replicate n (zeros m)`
+    fn of_shape(&mut self, name: &str, sizes: &[&Expr], span: Span) -> Exp {
+        let (last, outer) = sizes.split_last().expect("there are two");
+        let row = self.library_call(name, name, vec![Arg::Written(last)], span);
+        outer.iter().rev().fold(row, |row, size| {
+            self.library_call("replicate", name, vec![Arg::Written(size), Arg::Done(row)], span)
+        })
+    }
+
+    /// The components of a tuple as the arguments of a function that takes as many, and no tuple.
+    pub(super) fn spread<'e>(&self, head: &Exp, args: Vec<Arg<'e>>) -> Vec<Arg<'e>> {
+        let [Arg::Written(Expr { kind: ExprKind::Tuple(items), .. })] = args[..] else {
+            return args;
+        };
+        let takes = (2..=self.least_arity(head)).contains(&items.len());
+        if takes && !self.may_take_tuple(head.ty) {
+            return items.iter().map(Arg::Written).collect();
+        }
+        args
+    }
+
+    /// Number of arguments that a function takes at least.
+    fn least_arity(&self, head: &Exp) -> usize {
+        if let Some(arity) = self.arity(head) {
+            return arity;
+        }
+        let (mut count, mut at) = (0, head.ty);
+        while let Node::Fun(_, to) = self.solver.get(at) {
+            (count, at) = (count + 1, *to);
+        }
+        count
+    }
+
+    fn may_take_tuple(&self, function: Ty) -> bool {
+        let Node::Fun(from, _) = self.solver.get(function) else { return true };
+        match self.solver.get(*from) {
+            Node::Unknown(unknown) => match unknown.kind {
+                UnknownKind::Any => unknown.rigid.is_none(),
+                UnknownKind::Data { shapes, .. } => shapes == Shapes::Vectors,
+            },
+            Node::Link(_) | Node::Tuple(_) | Node::Error => true,
+            Node::Scalar(_)
+            | Node::Record(_)
+            | Node::Array(..)
+            | Node::Fun(..)
+            | Node::Variant(..) => false,
+        }
+    }
+}
