@@ -17,6 +17,7 @@ mod env;
 mod expr;
 mod extrema;
 mod fields;
+mod fixes;
 mod functions;
 mod missing;
 mod operators;
@@ -48,6 +49,7 @@ use crate::typed::{Claim, Function, GlobalId, Local, LocalId};
 pub(crate) use env::{Env, LocalMeaning};
 use env::{OwnCall, Provisional, SizedCall};
 use extrema::Extrema;
+use fixes::Written;
 pub(crate) use missing::MissingSize;
 use uses::Use;
 
@@ -158,6 +160,8 @@ pub(crate) struct Infer<'a> {
     pub quotients: Vec<[(Span, Ty); 2]>,
     /// The uses of polymorphic definitions.
     uses: Vec<Use>,
+    /// The text of the program, for the fixes of its problems.
+    written: Written,
 }
 
 impl<'a> Infer<'a> {
@@ -194,6 +198,7 @@ impl<'a> Infer<'a> {
             divides_ints: input.divides_ints,
             quotients: Vec::new(),
             uses: Vec::new(),
+            written: Written::of(input.main),
         };
         let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), input.prelude)];
         modules.extend(input.imports.iter().map(|(name, module)| (name.clone(), *module)));

@@ -4,6 +4,8 @@
 //! Parentheses recurse through all functions of this file, so expressions are boxed to keep stack
 //! frames small.
 
+use lambada_source::Fix;
+
 use super::{Halt, Parse, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
 use crate::messages::syntax::Missing;
@@ -95,6 +97,11 @@ impl Parser<'_> {
         let left = self.binary(PIPE)?;
         match self.kind() {
             _ if self.lost => Ok(left),
+            TokenKind::Keyword(Keyword::If)
+                if !self.in_clause && !self.in_case && self.at_condition_between() =>
+            {
+                self.condition_between(left)
+            }
             TokenKind::Keyword(Keyword::With) => {
                 let updated = self.updates(start, left);
                 Ok(self.or_error(start, updated))
@@ -171,6 +178,14 @@ impl Parser<'_> {
             self.report(forms::double_equals(span));
             return Ok(());
         }
+        let arrow = self.kind() == TokenKind::Op(BinaryOp::Lt)
+            && self.ahead(1).kind == TokenKind::Op(BinaryOp::Sub)
+            && self.ahead(1).touches;
+        if arrow {
+            let span = self.bump().span.to(self.bump().span);
+            self.report(forms::left_arrow(span));
+            return Ok(());
+        }
         if self.eat(TokenKind::Equals) {
             Ok(())
         } else {
@@ -211,7 +226,9 @@ impl Parser<'_> {
                 && (self.kind() != TokenKind::Equals || self.in_condition) // else it has been told
                 && let Some(first) = comparison.replace(self.at)
             {
-                let problem = forms::chained_comparison(self.tokens[first].span, self.span());
+                let first = self.tokens[first].span;
+                let middle = self.text_of(first.between(self.span())).trim();
+                let problem = forms::chained_comparison(first, self.span(), middle);
                 self.report(problem);
             }
             self.bump();
@@ -263,66 +280,6 @@ impl Parser<'_> {
             at += 1;
         }
         self.tokens[at].kind == TokenKind::Equals
-    }
-
-    /// An `=` after an expression: a comparison was meant, or the start of a new item or binding is
-    /// missing.
-    fn stray_equals(&mut self, start: usize) -> Parse<BinaryOp> {
-        let mut first = self.at;
-        while first > start && !self.tokens[first].starts_line {
-            first -= 1;
-        }
-        let line = self.tokens[first];
-        if self.open.is_empty()
-            && first > start
-            && line.column <= self.item_column
-            && line.kind == TokenKind::Lower
-        {
-            let known = self.foreign_word(first);
-            self.at = first;
-            return if known {
-                Err(Halt)
-            } else {
-                self.halt(items::missing_def(line.span, self.here()))
-            };
-        }
-        if self.open.last() == Some(&Bracket::Curly)
-            && self.at > start + 1
-            && self.tokens[self.at - 1].kind == TokenKind::Lower
-        {
-            return self.halt(forms::missing_comma(self.tokens[self.at - 1].span));
-        }
-        if self.in_condition {
-            return Ok(BinaryOp::Eq);
-        }
-        let problem = forms::single_equals(self.span());
-        // A line that begins with a name is a definition without its `let`.
-        if first > start && line.starts_line && self.is_named(first) {
-            return self.halt(problem);
-        }
-        if !self.is_next_field() {
-            self.report(problem);
-            self.stray_equals = Some(self.problems.len());
-        }
-        Ok(BinaryOp::Eq)
-    }
-
-    /// Whether the tokens from `first` to here are a name, or a pattern in brackets.
-    fn is_named(&self, first: usize) -> bool {
-        match self.tokens[first].kind {
-            TokenKind::Lower => self.at == first + 1,
-            TokenKind::Open(_) => matches!(self.tokens[self.at - 1].kind, TokenKind::Close(_)),
-            _ => false,
-        }
-    }
-
-    /// Whether this is the `=` of the next field of a record without a closing brace, which has
-    /// been reported.
-    fn is_next_field(&self) -> bool {
-        let told = self.stray_equals == Some(self.problems.len());
-        told && self.at > 2
-            && self.tokens[self.at - 1].kind == TokenKind::Lower
-            && self.tokens[self.at - 2].kind == TokenKind::Comma
     }
 
     /// An operand of operators; `Error` if it has a problem.
@@ -481,10 +438,12 @@ impl Parser<'_> {
             }
             TokenKind::Lower if self.lambda_word() => self.lambda_with_word().map(Some),
             TokenKind::Backslash if self.is_division() => {
-                self.halt(lexical::foreign_sign(self.span(), "\\", SOLVE))
+                self.halt(lexical::foreign_sign(self.span(), "\\", SOLVE, None))
             }
             TokenKind::Backslash => self.nested(Self::lambda).map(Some),
-            TokenKind::Keyword(Keyword::If) if self.in_clause => Ok(None),
+            TokenKind::Keyword(Keyword::If) if self.in_clause || self.at_condition_between() => {
+                Ok(None)
+            }
             TokenKind::Keyword(_)
                 if self.at_form() && self.token().starts_line && self.in_value() =>
             {
@@ -494,8 +453,14 @@ impl Parser<'_> {
                 Keyword::If | Keyword::Match | Keyword::Loop | Keyword::Accumulate,
             ) => {
                 let problem = forms::argument_needs_parentheses(self.span(), self.here());
+                let told = self.problems.len();
                 self.report(problem);
-                self.nested(Self::form).map(Some)
+                let reported = self.problems.get(told).is_some();
+                let form = self.nested(Self::form)?;
+                if reported && let Some(hint) = self.problems[told].hints.first_mut() {
+                    hint.fix = Some(Fix::parentheses(form.span));
+                }
+                Ok(Some(form))
             }
             TokenKind::Keyword(Keyword::Not) => self.not_argument().map(Some),
             _ if self.starts_atom() => self.postfix().map(Some),
@@ -601,7 +566,8 @@ impl Parser<'_> {
         let token = self.token();
         let name = matches!(token.kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_));
         if name && !(dot.touches && token.touches) {
-            self.report(forms::space_before_dot(dot.span));
+            let before = self.tokens[self.at - 2].span;
+            self.report(forms::space_before_dot(dot.span, before.between(token.span)));
         }
         match token.kind {
             TokenKind::Lower | TokenKind::Upper => Ok(ExprKind::Field(inner, self.bump_name())),
@@ -634,7 +600,7 @@ impl Parser<'_> {
             let all = p.separated_from(usize::MAX, Self::index_or_slice)?;
             match p.kind() {
                 TokenKind::Colon => p.halt(forms::stepped_slice(p.span())),
-                TokenKind::DotDot => p.halt(forms::range_for(p.span())),
+                TokenKind::DotDot => p.halt(forms::range_for(p.span(), None)),
                 _ => Ok(all),
             }
         })?;
@@ -690,7 +656,7 @@ impl Parser<'_> {
             TokenKind::Close(bracket) if self.open.last() != Some(&bracket) => {
                 self.halt(syntax::unopened(span, bracket))
             }
-            TokenKind::DotDot => self.halt(forms::range_for(span)),
+            TokenKind::DotDot => self.halt(forms::range_for(span, None)),
             TokenKind::Text => self.halt(forms::text_value(span)),
             _ => Err(self.expected(Missing::Expression, "an expression")),
         }
