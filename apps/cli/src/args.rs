@@ -104,6 +104,9 @@ pub enum Command {
     Check {
         /// The program
         file: PathBuf,
+        /// First write the fixes of all problems that have only one into the file
+        #[arg(long)]
+        fix: bool,
     },
     /// Evaluate a definition (`main` unless another is named)
     #[command(override_usage = "lambada run [OPTIONS] FILE [ENTRY] [[NAME=]VALUE]...")]
@@ -490,7 +493,10 @@ fn precision(text: &str) -> Result<Precision, String> {
 }
 
 fn memory(text: &str) -> Result<u64, String> {
-    lambada::memory_size(text).map_err(|problem| problem.hints.join("; "))
+    lambada::memory_size(text).map_err(|problem| {
+        let hints: Vec<&str> = problem.hints.iter().map(|hint| &*hint.text).collect();
+        hints.join("; ")
+    })
 }
 
 /// Checks that names between commas are not empty.

@@ -52,7 +52,8 @@ pub fn run(args: Args) -> Result<(), Report> {
 
 fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
     match command {
-        Command::Check { file } => shell.check(&file),
+        Command::Check { file, fix: true } => shell.mend(&file).and_then(|()| shell.check(&file)),
+        Command::Check { file, fix: false } => shell.check(&file),
         Command::Run { file, words, data } => shell.run(&file, words, &data),
         Command::Grad { target, data, wrt } => {
             shell.derivative(&target, &data, &wrt, Operator::Grad, "gradient")

@@ -1,4 +1,4 @@
-//! `lambada fmt`: programs in canonical layout, in place.
+//! Programs that are rewritten in place: `lambada fmt`, and the fixes of `lambada check --fix`.
 
 use std::path::{Path, PathBuf};
 
@@ -29,6 +29,25 @@ impl Shell {
             told += &messages::other_layout(changed.len());
         }
         if told.is_empty() { Ok(()) } else { Err(told) }
+    }
+
+    /// Writes the certain fixes of a program's problems into its file.
+    pub(crate) fn mend(&mut self, file: &Path) -> Result<(), Report> {
+        let name = file.display().to_string();
+        if file == Path::new("-") {
+            return Err(messages::no_file_to_fix());
+        }
+        let text = lambada::Files::read(&lambada::Disk, file);
+        let text = text.map_err(|error| messages::not_read(&name, &error))?;
+        let folder = file.parent().map(Path::to_path_buf);
+        let (mended, count) = self.session.mend(&name, &text, folder);
+        if count == 0 {
+            return Ok(());
+        }
+        lambada::replace_file(file, mended.as_bytes())
+            .map_err(|error| messages::not_written(&name, &error))?;
+        report::tell(&messages::mended(&name, count));
+        Ok(())
     }
 
     /// Formats a file; returns whether it changed.

@@ -53,6 +53,17 @@ pub fn not_written(name: &str, error: &std::io::Error) -> String {
     format!("error: cannot write `{name}`: {error}\n")
 }
 
+/// Number of fixes written into a file.
+pub fn mended(name: &str, count: usize) -> String {
+    let fixes = if count == 1 { "1 fix".to_string() } else { format!("{count} fixes") };
+    format!("note: {fixes} written to `{name}`\n")
+}
+
+/// `check --fix` of standard input.
+pub fn no_file_to_fix() -> String {
+    "error: --fix changes a file, and standard input is none\n".to_string()
+}
+
 /// Programs that are not in canonical layout.
 pub fn other_layout(count: usize) -> String {
     let (files, are) = match count {

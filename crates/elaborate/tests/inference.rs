@@ -425,7 +425,7 @@ fn one_mistake_is_one_message() {
         let codes: Vec<&str> = problems.iter().map(|problem| problem.code).collect();
         assert_eq!(codes, [expected], "{text}");
         if text.contains("this") {
-            assert!(problems[0].hints.iter().any(|hint| hint.contains("`this 1.0 2.0`")));
+            assert!(problems[0].hints.iter().any(|hint| hint.text.contains("`this 1.0 2.0`")));
         }
     }
 }

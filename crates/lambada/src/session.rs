@@ -42,6 +42,8 @@ impl Default for Session {
 
 /// A checked file.
 pub struct Unit {
+    /// The file.
+    pub(crate) file: FileId,
     /// Its syntax tree.
     pub module: Deep<Module>,
     /// The syntax trees of all transitive imports, under their [`import_key`]s.
@@ -138,6 +140,9 @@ impl Session {
         let file = self.sources.add(name, text);
         self.sources.show_from(file, shown_from);
         let (module, problems) = lambada_surface::parse(text, file);
+        let modules = MODULES.map(|(module, _)| module);
+        let problems = problems.into_iter().map(|p| messages::library_path(p, text, &modules));
+        let problems = problems.collect();
         let mut loader = Loader {
             sources: &mut self.sources,
             files: &*self.files,
@@ -164,9 +169,10 @@ impl Session {
             broken.iter().flatten().any(|def| place.is_some_and(|place| within(*def, place)))
         };
         let found = found.into_iter().filter(|problem| broken.is_some() && !of_broken(problem));
-        problems.extend(found.map(|problem| located(problem, &self.sources)));
+        problems.extend(found.map(|problem| located(problem, &self.sources, &module, file)));
         let imports = imports.into_iter().map(|(key, module)| (key, module.into())).collect();
         let unit = Unit {
+            file,
             module: module.into(),
             imports,
             prelude,
@@ -246,10 +252,19 @@ impl Loader<'_> {
             let known = MODULES.map(|(module, _)| module);
             let own = self.files.is_file(&self.folder.join(format!("std/{name}.lam")));
             let own = own.then(|| format!("./std/{name}"));
-            let problem = elaboration::unknown_module(name, span, &known, own.as_deref());
+            let place = self.path(span);
+            let problem = elaboration::unknown_module(name, span, &known, own.as_deref(), place);
             return self.problems.push(problem);
         };
         self.read(key, key, text);
+    }
+
+    /// The path of an import with its quotes.
+    fn path(&self, import: Span) -> Option<Span> {
+        let text = self.sources.text(import);
+        let (start, end) = (text.find('"')?, text.rfind('"')?);
+        let at = import.start as usize;
+        Some(Span::new(import.file, at + start, at + end + 1))
     }
 
     /// Parses a text, and reads its imports first.
@@ -268,7 +283,8 @@ impl Loader<'_> {
             Ok(found) => found,
             Err(error) => {
                 let why = format!("`{}`: {error}", file.display());
-                return self.problems.push(elaboration::import_not_found(path, span, &why));
+                let place = self.path(span).filter(|_| module_text(path).is_some());
+                return self.problems.push(elaboration::import_not_found(path, span, &why, place));
             }
         };
         if let Some(first) = self.open.iter().position(|open| *open == place) {
@@ -333,17 +349,38 @@ fn broken_definitions(module: &Module, problems: &[Problem]) -> Option<Vec<Span>
     problems.iter().filter(|problem| is_error(problem)).map(definition).collect()
 }
 
-/// Adds a hint to an unknown name that a module of the library defines.
-fn located(problem: Problem, sources: &Sources) -> Problem {
+/// Adds a hint to an unknown name that a module of the library defines. `main` is the module of the
+/// program, the `file`.
+fn located(problem: Problem, sources: &Sources, main: &Module, file: FileId) -> Problem {
     let place = problem.labels.first().map(|label| label.span);
     let Some(place) = place.filter(|_| elaboration::is_plain_unknown(&problem)) else {
         return problem;
     };
     let name = sources.text(place);
     match module_with(name).filter(|_| !name.starts_with('_')) {
-        Some(module) => messages::in_library(problem, module, name),
+        Some(module) => {
+            let source = sources.get(file);
+            let own = place.file == file && source.shown_from == 0;
+            let imports = own.then(|| place_for_import(main, file, &source.text));
+            messages::in_library(problem, module, name, imports)
+        }
         None => problem,
     }
+}
+
+/// The place of one more import, and the line breaks before and after it: behind the last import, or
+/// before the first item with its comments.
+fn place_for_import(module: &Module, file: FileId, text: &str) -> (Span, [&'static str; 2]) {
+    let imports = module.items.iter().filter_map(|item| match item {
+        Item::Import(import) => Some(import.span.end()),
+        Item::Def(_) | Item::Type(_) => None,
+    });
+    if let Some(last) = imports.last() {
+        return (last, ["\n", ""]);
+    }
+    // The comment of the file ends with an empty line.
+    let start = module.doc.as_ref().and_then(|_| text.find("\n\n")).map_or(0, |k| k + 2);
+    (Span::new(file, start, start), ["", "\n\n"])
 }
 
 fn within(outer: Span, inner: Span) -> bool {

@@ -1,5 +1,6 @@
 //! Messages for programs with mistakes, word for word: each program under `tests/errors/syntax`,
-//! `types` and `compile` has its messages beside it. `BLESS=1` writes them.
+//! `types`, `compile` and `mistakes` has its messages beside it. `BLESS=1` writes them. The test
+//! `fixes` applies their helps.
 
 use std::path::{Path, PathBuf};
 
@@ -55,6 +56,11 @@ fn programs_that_do_not_parse() {
 #[test]
 fn programs_that_do_not_check() {
     check("types", 51);
+}
+
+#[test]
+fn programs_with_a_typical_mistake() {
+    check("mistakes", 40);
 }
 
 #[test]

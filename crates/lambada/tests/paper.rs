@@ -324,7 +324,7 @@ fn messages() {
             load(text).paper_stage("f", Mode::Reverse, PaperStage::Shared, None).unwrap_err();
         let label = &problems[0].labels[0].text;
         assert_eq!(label, construct);
-        assert!(problems[0].hints[0].contains(instead), "{:?}", problems[0].hints);
+        assert!(problems[0].hints[0].text.contains(instead), "{:?}", problems[0].hints);
     }
 }
 

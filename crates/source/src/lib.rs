@@ -1,6 +1,7 @@
 //! Text and places in it, problems as data, and their rendering. Independent of any language.
 
 pub mod doc;
+mod fix;
 mod messages;
 mod problem;
 mod render;
@@ -11,8 +12,9 @@ mod suggest;
 mod words;
 
 pub use doc::{About, Doc, Rewrite, Side};
+pub use fix::{Applicability, Edit, Fix, HOLE, mend};
 pub use messages::failed;
-pub use problem::{Failure, Label, Problem, Severity};
+pub use problem::{Failure, Hint, Label, Problem, Severity};
 pub use render::{render, render_failure};
 pub use span::{FileId, Part, Shown, Site, Source, Sources, Span};
 pub use suggest::suggest;

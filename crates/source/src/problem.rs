@@ -1,6 +1,6 @@
 //! Problems are data. Their wording belongs to the code that finds them, their display to `render`.
 
-use crate::Span;
+use crate::{Applicability, Fix, Span};
 
 /// Severity of a problem.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -20,6 +20,15 @@ pub struct Label {
     pub text: String,
 }
 
+/// A suggestion for a fix.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Hint {
+    /// The suggestion as a sentence.
+    pub text: String,
+    /// The edits that carry it out, if the place and the new text are known.
+    pub fix: Option<Fix>,
+}
+
 /// A mistake, reported once.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Problem {
@@ -33,7 +42,7 @@ pub struct Problem {
     /// The places; the first is the primary one. Empty for problems that are not in a file.
     pub labels: Vec<Label>,
     /// Suggestions for a fix.
-    pub hints: Vec<String>,
+    pub hints: Vec<Hint>,
 }
 
 impl Problem {
@@ -84,9 +93,27 @@ impl Problem {
 
     /// The problem with one more hint.
     #[must_use]
-    pub fn hint(mut self, text: impl Into<String>) -> Problem {
-        self.hints.push(cut(text.into()));
+    pub fn hint(self, text: impl Into<String>) -> Problem {
+        self.advice(text, None)
+    }
+
+    /// The problem with one more hint, and the edits that carry it out.
+    #[must_use]
+    pub fn fix(self, text: impl Into<String>, fix: Fix) -> Problem {
+        self.advice(text, Some(fix))
+    }
+
+    /// The problem with one more hint, perhaps with the edits that carry it out.
+    #[must_use]
+    pub fn advice(mut self, text: impl Into<String>, fix: Option<Fix>) -> Problem {
+        self.hints.push(Hint { text: cut(text.into()), fix });
         self
+    }
+
+    /// The fix that a tool may apply without asking.
+    pub fn certain_fix(&self) -> Option<&Fix> {
+        let mut fixes = self.hints.iter().filter_map(|hint| hint.fix.as_ref());
+        fixes.find(|fix| fix.applicability == Applicability::Certain)
     }
 }
 

@@ -6,10 +6,13 @@ use annotate_snippets::{
 };
 
 use crate::messages::failed;
-use crate::{Failure, FileId, Label, Problem, Severity, Sources, Span, counted};
+use crate::{Failure, FileId, Fix, Hint, Label, Problem, Severity, Sources, Span, counted};
 
 /// Limit on the displayed errors, and on the displayed warnings; the others are only counted.
 const SHOWN: usize = 100;
+
+/// Limit on the displayed lines of a fix; an ellipsis follows them.
+const EDITED: usize = 6;
 
 /// All problems as text, in the order of files and places, each once. Problems without a place come
 /// last. `color` adds terminal colors. The text ends in a line break unless there are no problems.
@@ -64,12 +67,37 @@ fn render_one(sources: &Sources, problem: &Problem, color: bool) -> String {
         group = group.element(excerpt(sources, file, &problem.labels));
     }
     for hint in &problem.hints {
-        group = group.element(Level::HELP.message(normalize_untrusted_str(hint)));
+        let text = with_edited_lines(sources, hint);
+        group = group.element(Level::HELP.message(normalize_untrusted_str(&text)));
     }
     let renderer = if color { Renderer::styled() } else { Renderer::plain() };
     let text = renderer.decor_style(DecorStyle::Ascii).render(&[group]);
     let lines: Vec<&str> = text.lines().map(str::trim_end).collect();
     lines.join("\n") + "\n"
+}
+
+/// The sentence of a hint and, unless it quotes the new text, the lines that its fix changes.
+fn with_edited_lines(sources: &Sources, hint: &Hint) -> String {
+    let fix = hint.fix.as_ref().filter(|fix| !fix.is_quoted_by(&hint.text));
+    let lines = fix.and_then(|fix| edited_lines(sources, fix));
+    lines.map_or_else(|| hint.text.clone(), |lines| format!("{}:\n{lines}", hint.text))
+}
+
+/// The lines of a text that a fix changes, as they are after it.
+fn edited_lines(sources: &Sources, fix: &Fix) -> Option<String> {
+    let file = fix.edits.first()?.span.file;
+    let source = sources.get(file);
+    let new = fix.apply(file, &source.text)?;
+    let (old, new): (Vec<&str>, Vec<&str>) = (source.text.lines().collect(), new.lines().collect());
+    let same = |(a, b): &(&&str, &&str)| a == b;
+    let before = old.iter().zip(&new).take_while(same).count();
+    let most = old.len().min(new.len()) - before;
+    let after = old.iter().rev().zip(new.iter().rev()).take(most).take_while(same).count();
+    let changed = &new[before..new.len() - after];
+    let shown = changed.iter().take(EDITED).map(|line| line.trim_end());
+    let more = (changed.len() > EDITED).then_some("…");
+    let lines: Vec<&str> = shown.chain(more).collect();
+    (!lines.is_empty()).then(|| lines.join("\n"))
 }
 
 /// The files of the labels, the primary label's first.
@@ -159,6 +187,28 @@ mod tests {
   |       ^^ not defined
   |
   = help: write `x`
+",
+        );
+    }
+
+    #[test]
+    fn edited_lines_unless_they_are_quoted() {
+        let file = sources().1;
+        let span = Span::new(file, 16, 18);
+        let problem = Problem::error("E0101", "unknown name `yy`", span, "not defined")
+            .fix("did you mean `x`?", Fix::replace(span, "x"))
+            .fix("put parentheses around it", Fix::parentheses(span));
+        check(
+            &[problem],
+            "error[E0101]: unknown name `yy`
+ --> a.lam:2:7
+  |
+2 |   x + yy
+  |       ^^ not defined
+  |
+  = help: did you mean `x`?
+  = help: put parentheses around it:
+            x + (yy)
 ",
         );
     }

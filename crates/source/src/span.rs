@@ -30,6 +30,21 @@ impl Span {
         Span { file, start: start as u32, end: end as u32 }
     }
 
+    /// The place before its first byte.
+    pub fn start(self) -> Span {
+        Span { end: self.start, ..self }
+    }
+
+    /// The place behind its last byte.
+    pub fn end(self) -> Span {
+        Span { start: self.end, ..self }
+    }
+
+    /// The bytes between two spans of a file.
+    pub fn between(self, next: Span) -> Span {
+        Span { start: self.end, end: next.start.max(self.end), ..self }
+    }
+
     /// The smallest span that covers both; `self` if the files differ.
     pub fn to(self, other: Span) -> Span {
         if self.file != other.file {

@@ -36,6 +36,17 @@ pub fn tokenize_from(text: &str, at: usize, file: FileId) -> Tokens {
     lexer.out
 }
 
+/// The spelling of a token for which another language has another sign.
+fn meant(kind: TokenKind) -> Option<&'static str> {
+    match kind {
+        TokenKind::Op(op) => Some(op.spelling()),
+        TokenKind::Keyword(Keyword::Not) => Some("not"),
+        TokenKind::Arrow => Some("->"),
+        TokenKind::FatArrow => Some("=>"),
+        _ => None,
+    }
+}
+
 struct Lexer<'a> {
     text: &'a str,
     file: FileId,
@@ -92,6 +103,10 @@ const SIGNS: &[(&str, TokenKind, &str)] = &[
         "a type is written after a single `:`; arrays are joined by `concat xs ys`",
     ),
     ("..", TokenKind::DotDot, ""),
+    ("+.", TokenKind::Op(BinaryOp::Add), "operators need no point: write `+`"),
+    ("-.", TokenKind::Op(BinaryOp::Sub), "operators need no point: write `-`"),
+    ("*.", TokenKind::Op(BinaryOp::Mul), "operators need no point: write `*`"),
+    ("/.", TokenKind::Op(BinaryOp::Div), "operators need no point: write `/`"),
     (".*", TokenKind::Op(BinaryOp::Mul), ""),
     ("./", TokenKind::Op(BinaryOp::Div), ""),
     (".+", TokenKind::Op(BinaryOp::Add), ""),
@@ -271,7 +286,7 @@ impl Lexer<'_> {
     fn foreign_comment(&mut self, sign: &str) {
         let start = self.at;
         self.at += sign.len();
-        let problem = messages::comment(self.span(start), sign);
+        let problem = messages::comment(self.span(start), sign, true);
         self.out.problems.push(problem);
         self.skip_line();
     }
@@ -279,7 +294,7 @@ impl Lexer<'_> {
     fn foreign_block(&mut self, open: &str, close: &str) {
         let start = self.at;
         self.at += open.len();
-        let problem = messages::comment(self.span(start), open);
+        let problem = messages::comment(self.span(start), open, false);
         self.out.problems.push(problem);
         let length = self.rest().find(close).map_or(self.rest().len(), |k| k + close.len());
         for _ in 0..length {
@@ -320,11 +335,15 @@ impl Lexer<'_> {
     fn sign(&mut self, c: char) {
         let start = self.at;
         if let Some((text, kind, note)) =
-            SIGNS.iter().find(|(text, ..)| begins_with(self.rest(), text))
+            SIGNS.iter().find(|(text, ..)| begins_with(self.rest(), text) && !self.is_point(text))
         {
             self.at += text.len();
             if !note.is_empty() {
-                self.out.problems.push(messages::foreign_sign(self.span(start), text, note));
+                let better = meant(*kind).filter(|sign| note.contains(&format!("`{sign}`")));
+                // In `n!` the sign follows its operand.
+                let better = better.filter(|sign| *sign != "not" || !self.follows_operand(start));
+                let problem = messages::foreign_sign(self.span(start), text, note, better);
+                self.out.problems.push(problem);
             }
             return self.push(*kind, start);
         }
@@ -334,6 +353,18 @@ impl Lexer<'_> {
         self.skip_while(|other| other == c);
         self.out.problems.push(messages::unknown_character(self.span(start), c));
         self.push(TokenKind::Bad, start);
+    }
+
+    /// Whether a name, a number or a bracket ends here.
+    fn follows_operand(&self, at: usize) -> bool {
+        let before = self.text[..at].chars().next_back();
+        before.is_some_and(|c| c.is_alphanumeric() || matches!(c, '_' | ')' | ']'))
+    }
+
+    /// Whether the point at the end of a sign begins a number, as in `x +.5`.
+    fn is_point(&self, sign: &str) -> bool {
+        let operator = sign.ends_with('.') && !sign.starts_with('.');
+        operator && self.byte(sign.len()).is_ascii_digit()
     }
 
     /// `12`, `1_000`, `1.5`, `1e-3`; after the dot of `t.0` only digits.
@@ -371,7 +402,8 @@ impl Lexer<'_> {
         if problem.is_none()
             && self.text[start..literal_end].split(['.', 'e', 'E']).any(|part| part.ends_with('_'))
         {
-            problem = Some(messages::trailing_underscore(self.span(start)));
+            let better = self.text[start..literal_end].trim_end_matches('_');
+            problem = Some(messages::trailing_underscore(self.span(start), better));
         }
         let kind = if real {
             self.real(&text, start, &mut problem)

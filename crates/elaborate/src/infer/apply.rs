@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_source::Span;
+use lambada_source::{Fix, Span};
 use lambada_surface::ast::{Expr, ExprKind, Name, Param, Pattern, PatternKind};
 
 use crate::builtin::{Builtin, is_extremum};
@@ -166,9 +166,9 @@ impl Infer<'_> {
                 let (ty, pairs, bound) = self.own_instance(&known, name, span);
                 (Exp { kind: ExpKind::RecursiveLocal(id, pairs), ty, span }, bound)
             }
-            Some(LocalMeaning::Unmarked) => {
+            Some(LocalMeaning::Unmarked(at)) => {
                 let names = std::slice::from_ref(name);
-                self.problems.push(messages::unmarked_recursion(names, span, "let"));
+                self.problems.push(messages::unmarked_recursion(names, span, "let", at));
                 (self.wrong(span), Vec::new())
             }
             None => self.outer_variable(name, span, blame),
@@ -246,7 +246,8 @@ impl Infer<'_> {
         }
         let Some(done) = self.global(id) else {
             // Something that is only tried does not elaborate other definitions.
-            self.problems.push(messages::unmarked_recursion(&[name], span, "def"));
+            let at = self.globals[id.0 as usize].syntax.name.span;
+            self.problems.push(messages::unmarked_recursion(&[name], span, "def", at));
             return (self.wrong(span), Vec::new());
         };
         let instance = self.solver.instantiate(&done.scheme, &name, span);
@@ -371,7 +372,7 @@ impl Infer<'_> {
         if name != NAMELESS {
             let arguments: Vec<String> = written.iter().enumerate().flat_map(parts).collect();
             let hint = messages::one_by_one(name, &arguments.join(" "));
-            self.problems[at].hints.push(hint);
+            self.problems[at].hints.push(messages::sentence(hint));
         }
         true
     }
@@ -389,16 +390,18 @@ impl Infer<'_> {
             3 => &[&[0, 2, 1], &[1, 0, 2], &[1, 2, 0], &[2, 0, 1], &[2, 1, 0]],
             _ => return,
         };
-        let fitting: Vec<String> = orders
+        let fitting: Vec<(String, Fix)> = orders
             .iter()
             .filter_map(|order| {
-                let args: Vec<&Expr> = order.iter().map(|k| args[*k]).collect();
-                self.would_fit(name, &args, span)
+                let better: Vec<&Expr> = order.iter().map(|k| args[*k]).collect();
+                let places = args.iter().zip(&better);
+                let edits = places.map(|(arg, better)| Fix::replace(arg.span, brief(better)));
+                Some((self.would_fit(name, &better, span)?, edits.reduce(Fix::and)?))
             })
             .collect();
-        if let [better] = &fitting[..] {
+        if let [(better, fix)] = &fitting[..] {
             self.problems.truncate(start);
-            self.problems.push(messages::reordered(name, span, better));
+            self.problems.push(messages::reordered(name, span, better, fix.clone()));
             return;
         }
         let Some((k, curried)) = args.iter().enumerate().find_map(|(k, e)| Some((k, curried(e)?)))
@@ -452,7 +455,9 @@ impl Infer<'_> {
                 let found = self.solver.show_expected(&[f.ty]).remove(0);
                 let problem = match k {
                     0 => {
-                        messages::not_a_function(f.span, &found, at, self.index_meant(f, arg, name))
+                        let number = self.is_numeric(f.ty) && f.span.end <= at.start;
+                        let index = self.index_meant(f, arg, name);
+                        messages::not_a_function(f.span, &found, at, index, number)
                     }
                     _ => messages::too_many_arguments(
                         &if name == NAMELESS {

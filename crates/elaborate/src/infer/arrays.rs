@@ -169,11 +169,12 @@ impl Infer<'_> {
         let tuple = matches!(self.solver.get(array.ty), Node::Tuple(_));
         let (at, ty) = match at {
             [Expr { kind: ExprKind::Int(k), .. }] if tuple => {
-                let component = messages::component(&brief(written), *k);
+                let component =
+                    messages::component(&brief(written), *k, written.span.end().to(span.end()));
                 let (at, ty) = self.indices(&array, at);
                 if self.problems.len() == before + 1 {
                     let problem = self.problems.pop().expect("there is one");
-                    self.problems.push(problem.hint(component));
+                    self.problems.push(problem.advice(component.text, component.fix));
                 }
                 (at, ty)
             }

@@ -119,7 +119,7 @@ impl Infer<'_> {
                     LocalMeaning::Local(_)
                     | LocalMeaning::Accumulator(..)
                     | LocalMeaning::Recursive(..)
-                    | LocalMeaning::Unmarked,
+                    | LocalMeaning::Unmarked(_),
                 ) => false,
                 None => self.is_function_name(name),
             },

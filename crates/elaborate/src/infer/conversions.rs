@@ -135,7 +135,7 @@ impl Infer<'_> {
     }
 
     /// Whether all scalars inside of the type are certainly numbers.
-    fn is_numeric(&self, ty: Ty) -> bool {
+    pub(super) fn is_numeric(&self, ty: Ty) -> bool {
         match self.solver.get(self.solver.base(ty)) {
             Node::Unknown(unknown) => match unknown.kind {
                 UnknownKind::Any => false,

@@ -100,9 +100,12 @@ impl<'a> Infer<'a> {
                     self.list_import(module, name, k, base);
                 }
             }
-            None => {
-                self.problems.push(messages::import_not_found(path, span, "no such file was given"))
-            }
+            None => self.problems.push(messages::import_not_found(
+                path,
+                span,
+                "no such file was given",
+                None,
+            )),
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) enum LocalMeaning {
     /// A recursive function inside of its group.
     Recursive(FunctionId, Rc<Provisional>),
     /// A function without `rec`, inside its own definition.
-    Unmarked,
+    Unmarked(Span),
 }
 
 /// Type information about a recursive function before its body is elaborated.

@@ -235,7 +235,13 @@ impl Infer<'_> {
         {
             let known = self.global_named(&name.text).is_some()
                 || Builtin::find(&name.text, false).is_some();
-            let problem = messages::foreign_module(module, &name.text, record.span, known);
+            let problem = messages::foreign_module(
+                module,
+                &name.text,
+                record.span,
+                known,
+                record.span.to(name.span),
+            );
             self.problems.push(problem);
             return self.wrong(span);
         }
@@ -392,7 +398,7 @@ impl Infer<'_> {
             // An arm that stands below the arms of a `match` within belongs to that one.
             if !patterns.is_empty() && self.arms > 0 && self.problems.len() > count {
                 let problem = &mut self.problems[count];
-                problem.hints.push(messages::arm_of_another_match().to_string());
+                problem.hints.push(messages::sentence(messages::arm_of_another_match()));
             }
             patterns.push(pattern);
             let bool = self.solver.bool();
@@ -425,7 +431,7 @@ impl Infer<'_> {
             .collect();
         let tree = matching::compile(&references, &|variant| self.constructors(variant));
         if self.problems.len() == before && !self.solver.is_error(value.ty) {
-            self.report_coverage(&tree, &patterns, value.span);
+            self.report_coverage(&tree, &patterns, value.span, arms);
         }
         let types: Vec<Ty> = bodies.iter().map(|body| body.ty).collect();
         let together = types.into_iter().reduce(|one, other| self.either(one, other));
@@ -440,9 +446,12 @@ impl Infer<'_> {
         tree: &matching::Tree,
         patterns: &[crate::typed::Pat],
         span: Span,
+        arms: &[Arm],
     ) {
         if tree.missing.is_some() || tree.undecided {
-            self.problems.push(messages::missing_case(tree.missing.as_deref(), span));
+            let last = arms.last().map(|arm| (arm.body.span.end(), self.written.between_arms(arm)));
+            let end = last.as_ref().map(|(end, between)| (*end, &**between));
+            self.problems.push(messages::missing_case(tree.missing.as_deref(), span, end));
         }
         for (pattern, uses) in patterns.iter().zip(&tree.uses) {
             if *uses == 0 {

@@ -40,10 +40,10 @@ impl Extrema {
     /// variable of a definition with such an application.
     pub(super) fn explain(&self, problems: &mut [Problem], definitions: &[Span]) {
         for problem in problems {
-            if problem.hints.iter().any(|hint| hint == messages::FORGOTTEN_ARGUMENT)
+            if problem.hints.iter().any(|hint| hint.text == messages::FORGOTTEN_ARGUMENT)
                 && let Some(partial) = self.behind(problem, definitions)
             {
-                problem.hints = vec![partial.hint.clone()];
+                problem.hints = vec![messages::sentence(partial.hint.clone())];
             }
         }
     }

@@ -439,7 +439,7 @@ impl<'a> Infer<'a> {
             self.check_additions(def);
             let scope = self.env.mark();
             if self.env.get(&def.name.text).is_none() {
-                self.env.bind(&def.name.text, LocalMeaning::Unmarked);
+                self.env.bind(&def.name.text, LocalMeaning::Unmarked(def.name.span));
             }
             let (function, scheme) = self.generalized(&Syntax::of_def(def), true);
             self.env.restore(scope);

@@ -18,6 +18,7 @@ mod env;
 mod expr;
 mod extrema;
 mod fields;
+mod fixes;
 mod functions;
 mod missing;
 mod operators;
@@ -50,6 +51,7 @@ use crate::typed::{Claim, Function, GlobalId, Local, LocalId};
 pub(crate) use env::{Env, LocalMeaning};
 use env::{OwnCall, Provisional, SizedCall};
 use extrema::Extrema;
+use fixes::Written;
 pub(crate) use missing::MissingSize;
 use sums::Sums;
 use uses::Use;
@@ -162,6 +164,8 @@ pub(crate) struct Infer<'a> {
     pub quotients: Vec<[(Span, Ty); 2]>,
     /// The uses of polymorphic definitions.
     uses: Vec<Use>,
+    /// The text of the program, for the fixes of its problems.
+    written: Written,
 }
 
 impl<'a> Infer<'a> {
@@ -199,6 +203,7 @@ impl<'a> Infer<'a> {
             divides_ints: input.divides_ints,
             quotients: Vec::new(),
             uses: Vec::new(),
+            written: Written::of(input.main),
         };
         let mut modules: Vec<(Rc<str>, &'a Module)> = vec![("prelude".into(), input.prelude)];
         modules.extend(input.imports.iter().map(|(name, module)| (name.clone(), *module)));

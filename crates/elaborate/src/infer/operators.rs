@@ -50,7 +50,7 @@ impl Infer<'_> {
             | BinaryOp::Gt
             | BinaryOp::Ge
             | BinaryOp::Compose => {
-                let (Some(x), y) = (self.left_operand(op, a), self.infer(b)) else {
+                let (Some(x), y) = (self.left_operand(op, a, b.span), self.infer(b)) else {
                     return self.wrong(span);
                 };
                 if op == BinaryOp::Sub && self.report_negative_argument(&x, a, b) {
@@ -142,7 +142,7 @@ impl Infer<'_> {
     }
 
     /// The left operand; `None` for `not a < b` if `a` is no truth value.
-    fn left_operand(&mut self, op: BinaryOp, left: &Expr) -> Option<Exp> {
+    fn left_operand(&mut self, op: BinaryOp, left: &Expr, right: Span) -> Option<Exp> {
         let (ExprKind::Unary(UnaryOp::Not, inner), true) = (&left.kind, is_comparison(op)) else {
             return Some(self.infer(left));
         };
@@ -154,6 +154,7 @@ impl Infer<'_> {
                 left.span,
                 &brief(inner),
                 &found,
+                inner.span.to(right),
             ));
             return None;
         }
@@ -190,6 +191,7 @@ impl Infer<'_> {
             f.span,
             &applied(written),
             &brief(number),
+            written.span.end().to(number.span),
         ));
         true
     }
@@ -222,7 +224,9 @@ impl Infer<'_> {
             let real = UnknownKind::shaped(Bases::REAL);
             if self.solver.require(operand.ty, real, origin.clone()).is_err() {
                 let shown = self.solver.show(operand.ty);
-                self.problems.push(messages::not_a_matrix(&shown, operand.span));
+                let scalar = self.solver.is_scalar(operand.ty);
+                let operator = scalar.then(|| a.span.between(b.span));
+                self.problems.push(messages::not_a_matrix(&shown, operand.span, operator));
                 return self.wrong(span);
             }
         }

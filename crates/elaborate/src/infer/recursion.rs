@@ -99,7 +99,12 @@ impl<'a> Infer<'a> {
         {
             let names: Vec<Rc<str>> =
                 way.iter().map(|k| self.globals[ids[*k].0 as usize].name.clone()).collect();
-            self.problems.push(messages::unmarked_recursion(&names, def.name.span, "def"));
+            self.problems.push(messages::unmarked_recursion(
+                &names,
+                def.name.span,
+                "def",
+                def.name.span,
+            ));
         }
         self.check_function(def);
     }
@@ -349,7 +354,7 @@ impl<'a> Infer<'a> {
                 LocalMeaning::Local(_)
                 | LocalMeaning::Function(..)
                 | LocalMeaning::Accumulator(..)
-                | LocalMeaning::Unmarked,
+                | LocalMeaning::Unmarked(_),
             ) => false,
             None => match self.global_named(name).map(|id| &self.globals[id.0 as usize].state) {
                 Some(State::Started(Some(known))) => !known.complete,

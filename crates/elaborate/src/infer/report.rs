@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_source::{Span, suggest};
+use lambada_source::{Fix, Hint, Span, suggest};
 
 use crate::builtin::Builtin;
 use crate::messages::{self, Details, Why, foreign};
@@ -10,14 +10,28 @@ use crate::solve::Clash;
 use crate::solve::constraint::{Constraint, ConstraintError, Failed};
 use crate::solve::show::Namer;
 use crate::solve::ty::{Bases, EQUALITIES, Node, Origin, RULES, Shapes, Ty, UnknownKind};
-use crate::typed::Exp;
+use crate::typed::{Exp, ExpKind};
 
 use super::Infer;
 
 impl Infer<'_> {
     /// Requires an expression to have an expected type.
     pub(super) fn expect(&mut self, exp: &Exp, expected: Ty, why: &Why) {
+        let before = self.problems.len();
         self.expect_type(exp.ty, expected, exp.span, why);
+        let Some(hint) = self.expected_instead(exp, expected, before) else { return };
+        self.problems[before].hints = vec![hint];
+    }
+
+    /// A better hint for a mismatch that was reported at `before`, from the form of the expression.
+    fn expected_instead(&self, exp: &Exp, expected: Ty, before: usize) -> Option<Hint> {
+        let problem = self.problems.get(before).filter(|problem| messages::is_mismatch(problem))?;
+        if problem.hints.iter().any(|hint| hint.text == messages::INT_OF_REAL) {
+            return self.quotient_of_ints(exp).map(messages::floor_division);
+        }
+        let rows = self.solver.rank(exp.ty) == 1 && self.solver.is_scalar(expected);
+        let reduction = self.written.reduction(exp.span).filter(|_| rows)?;
+        Some(messages::reduced_twice(reduction, exp.span))
     }
 
     /// Requires a found type to equal an expected one.
@@ -26,6 +40,30 @@ impl Infer<'_> {
         if let Err(clash) = self.solver.unify(expected, found) {
             self.report_clash(clash, found, expected, span, Some(why));
         }
+    }
+
+    /// The operator of a quotient whose operands are ints, with the spaces around it.
+    fn quotient_of_ints(&self, exp: &Exp) -> Option<Span> {
+        let ExpKind::Arith("/", a, b) = &exp.kind else { return None };
+        let ints = [a, b].into_iter().all(|operand| self.was_int(operand));
+        let operator = a.span.between(b.span);
+        (ints && self.written.at(operator)?.trim() == "/").then_some(operator)
+    }
+
+    /// Whether it was an integer before a conversion.
+    fn was_int(&self, exp: &Exp) -> bool {
+        let inner = if let ExpKind::Convert(inner) = &exp.kind { inner } else { exp };
+        let int = self.solver.as_scalar(inner.ty) == Some(lambada_prim::ScalarTy::Int);
+        int || matches!(inner.kind, ExpKind::Number(_))
+    }
+
+    /// The edits that give two sizes of the signature around a place one name.
+    fn one_size(&self, a: &str, b: &str, inside: Span) -> Option<Fix> {
+        let around = |span: Span| {
+            span.file == inside.file && span.start <= inside.start && inside.end <= span.end
+        };
+        let def = self.globals.iter().find(|global| around(global.syntax.span))?.syntax;
+        self.written.one_size(def, a, b)
     }
 
     pub(super) fn report_clash(
@@ -37,7 +75,10 @@ impl Infer<'_> {
         why: Option<&Why>,
     ) {
         let problem = match clash {
-            Clash::Named(a, b) => messages::clashing_sizes(&a, &b, span, why),
+            Clash::Named(a, b) => {
+                let one = self.one_size(&a, &b, span);
+                messages::clashing_sizes(&a, &b, span, why, one)
+            }
             Clash::Sizes(sizes) => {
                 let mut namer = Namer::default();
                 let [a, b] = sizes.map(|size| self.solver.show_size(&size, &mut namer));
@@ -74,19 +115,23 @@ impl Infer<'_> {
     ) -> lambada_source::Problem {
         let shown = self.solver.show_expected(&[expected, found]);
         let why = why.cloned().unwrap_or(Why::Form("what is needed"));
-        let hint = self.mismatch_hint(found, expected).or_else(|| messages::argument_meant(&why));
+        let hint = messages::perhaps_missing(&shown[0], &shown[1], span, &why)
+            .or_else(|| self.mismatch_hint(found, expected, span, &why))
+            .or_else(|| messages::argument_meant(&why).map(messages::sentence));
         let problem = messages::mismatch(span, &shown[0], &shown[1], &why, Details { hint });
         self.explain_sum(problem, found, expected, span)
     }
 
-    fn mismatch_hint(&self, found: Ty, expected: Ty) -> Option<String> {
+    fn mismatch_hint(&self, found: Ty, expected: Ty, span: Span, why: &Why) -> Option<Hint> {
         use lambada_prim::ScalarTy::{Int, Real};
         match (self.solver.as_scalar(expected), self.solver.as_scalar(found)) {
             (Some(Real), Some(Int)) => {
-                return Some(messages::REAL_OF_INT.to_string());
+                let fix = self.written.applied("real", span, why);
+                return Some(Hint { text: messages::REAL_OF_INT.into(), fix });
             }
             (Some(Int), Some(Real)) => {
-                return Some(messages::INT_OF_REAL.to_string());
+                let fix = self.written.applied("int", span, why);
+                return Some(Hint { text: messages::INT_OF_REAL.into(), fix });
             }
             _ => {}
         }
@@ -94,24 +139,24 @@ impl Infer<'_> {
             (self.solver.get(expected), self.solver.as_scalar(found))
             && matches!(unknown.kind, UnknownKind::Data { bases, .. } if bases == Bases::REAL)
         {
-            return Some(messages::REAL_OF_INT.to_string());
+            return Some(messages::sentence(messages::REAL_OF_INT));
         }
         if let (Node::Record(wanted), Node::Record(there)) =
             (self.solver.get(expected), self.solver.get(found))
         {
-            return other_fields(wanted, there);
+            return other_fields(wanted, there).map(messages::sentence);
         }
         if let (Node::Tuple(items), Node::Array(size, _))
         | (Node::Array(size, _), Node::Tuple(items)) =
             (self.solver.get(expected), self.solver.get(found))
             && size.as_constant() == Some(items.len() as i64)
         {
-            return Some(messages::TUPLE_OR_ARRAY.to_string());
+            return Some(messages::sentence(messages::TUPLE_OR_ARRAY));
         }
         let forgotten = self.solver.is_function(found)
             && !self.solver.is_function(expected)
             && !self.solver.is_unknown(expected);
-        forgotten.then(|| messages::FORGOTTEN_ARGUMENT.to_string())
+        forgotten.then(|| messages::sentence(messages::FORGOTTEN_ARGUMENT))
     }
 
     fn not_data(&self, ty: Ty, kind: UnknownKind, origin: &Origin) -> lambada_source::Problem {
@@ -200,13 +245,17 @@ impl Infer<'_> {
                 return self.report_constraint_clash(&constraint, clash);
             }
             ConstraintError::Mixed(..) => messages::mixed(&what, span),
-            ConstraintError::Ranks(a, b) => messages::ranks(&what, span, &show(a), &show(b)),
+            ConstraintError::Ranks(a, b) => {
+                let ranks = [self.solver.rank(a), self.solver.rank(b)];
+                let rows = self.written.by_rows(span, ranks);
+                messages::ranks(&what, span, &show(a), &show(b), rows)
+            }
             ConstraintError::NoField(record) => {
                 return self.report_no_field(&what, record, Some(span));
             }
             ConstraintError::NotRecord(ty) => {
                 let name = what.trim_matches('`');
-                messages::not_a_record(name, &show(ty), span, self.field_meant(name))
+                messages::not_a_record(name, &show(ty), span, self.field_meant(name, span))
             }
             ConstraintError::NoComponent(ty) => {
                 messages::no_component(component(&constraint), &show(ty), span)
@@ -224,7 +273,11 @@ impl Infer<'_> {
                 messages::compared_functions(&what, &show(ty), span)
             }
             ConstraintError::Function(ty) => messages::holds_function(&what, &show(ty), span),
-            ConstraintError::NotMatrix(ty) => messages::not_a_matrix(&show(ty), span),
+            ConstraintError::NotMatrix(ty) => {
+                let scalar = self.solver.is_scalar(ty);
+                let sign = self.written.product_sign(span).filter(|_| scalar);
+                messages::not_a_matrix(&show(ty), span, sign)
+            }
             ConstraintError::NotUnits(ty) => messages::not_units(&show(ty), span),
             ConstraintError::NotReals(ty) => messages::not_reals(&show(ty), span),
         };
@@ -289,7 +342,7 @@ impl Infer<'_> {
                 messages::no_field(name, &self.solver.show(record), span, near)
             }
             _ => {
-                let hint = self.field_meant(name);
+                let hint = self.field_meant(name, span);
                 messages::not_a_record(name, &self.solver.show(record), span, hint)
             }
         };
@@ -297,7 +350,7 @@ impl Infer<'_> {
     }
 
     /// Probable intention of a field of a value that is no record.
-    fn field_meant(&self, name: &str) -> Option<String> {
+    fn field_meant(&self, name: &str, span: Span) -> Option<Hint> {
         let function =
             self.scopes[0].defs.contains_key(name) || Builtin::find(name, false).is_some();
         let imported = || {
@@ -306,9 +359,14 @@ impl Infer<'_> {
             with.map(|(module, _)| messages::hidden_module(module, name)).min()
         };
         match foreign::field(name) {
-            Some(cure) => Some(cure.to_string()),
-            None if function => Some(messages::function_first(name)),
-            None => imported(),
+            Some(cure) if ["size", "len", "length"].contains(&name) => {
+                Some(Hint { text: cure.to_string(), fix: self.written.method("length", span) })
+            }
+            Some(cure) => Some(messages::sentence(cure)),
+            None if function => {
+                Some(messages::function_first(name, self.written.method(name, span)))
+            }
+            None => imported().map(messages::sentence),
         }
     }
 
@@ -328,19 +386,23 @@ impl Infer<'_> {
             known.push(name);
         }
         let known = known.into_iter().filter(|known| !super::apply::is_private(known));
-        let near = suggest(name, known);
+        let near = suggest(name, known).filter(|_| name.len() > 1);
         let imported = scope
             .imports
             .iter()
             .filter(|(_, module)| self.scopes[**module].defs.contains_key(name))
-            .map(|(module, _)| messages::qualified(module, name))
-            .min();
+            .map(|(module, _)| module)
+            .min()
+            .map(|module| messages::qualified(module, name, span));
         let unlisted = || {
             let defined = |k: &usize| self.scopes[*k].defs.contains_key(name);
-            scope.listed.values().any(defined).then(|| messages::unlisted(name))
+            scope.listed.values().any(defined).then(|| messages::sentence(messages::unlisted(name)))
         };
-        let cure =
-            imported.or_else(unlisted).or_else(|| foreign::instead(name).map(str::to_string));
+        let cure = imported.or_else(unlisted).or_else(|| foreign::advice(name, span));
+        let cure = cure.map(|hint| match (name, self.written.word(span)) {
+            ("return", Some(word)) => messages::left_out(hint, word),
+            _ => hint,
+        });
         self.problems.push(messages::unknown_name(name, span, near, cure));
     }
 

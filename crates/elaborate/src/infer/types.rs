@@ -432,7 +432,7 @@ impl<'a> Infer<'a> {
                     LocalMeaning::Function(..)
                     | LocalMeaning::Accumulator(..)
                     | LocalMeaning::Recursive(..)
-                    | LocalMeaning::Unmarked,
+                    | LocalMeaning::Unmarked(_),
                 ) => {}
                 None if self.global_named(name).is_none() => {
                     let near = lambada_source::suggest(name, self.env.names());

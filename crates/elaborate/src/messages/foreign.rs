@@ -1,5 +1,7 @@
 //! Names and idioms of other languages, and their counterparts in Lambada.
 
+use lambada_source::{Fix, Hint, Span};
+
 /// Module names of libraries in other languages.
 const MODULES: [&str; 23] = [
     "np", "numpy", "jnp", "jax", "lax", "math", "Math", "cmath", "torch", "tf", "scipy", "nn",
@@ -438,13 +440,15 @@ const NAMES: &[(&str, &str)] = &[
     ("return", "the body of a definition is its result, without a word before it"),
     ("lambda function fun fn", "a function is written `\\x -> e`"),
     ("none null nil undefined", "there is no such value; an `option` is `None` or `Some x`"),
-    ("True False TRUE FALSE", "the truth values are `true` and `false`"),
+    ("True TRUE", "the truth value is written `true`"),
+    ("False FALSE", "the truth value is written `false`"),
+    ("Just", "a value that may be missing is written `Some x`"),
     (
-        "Just Maybe Optional optional",
+        "Maybe Optional optional",
         "a value that may be missing is `Some x` or `None`, of the type `option`",
     ),
-    ("Nothing", "a missing value is `None`, of the type `option`"),
-    ("Err Failure Left", "an error is `Error e`, of the type `result`"),
+    ("Nothing", "a missing value is written `None`"),
+    ("Err Failure Left", "an error is written `Error e`"),
     (
         "fromMaybe maybe unwrap_or value_or get_or_else getOrElse withDefault or_else unwrap fromJust orElse",
         "write `with_default x o`",
@@ -453,7 +457,7 @@ const NAMES: &[(&str, &str)] = &[
         "of_list to_list toList from_list fromList",
         "the list of the elements of an array is `list_of xs`",
     ),
-    ("Right Success Good", "a value that is no error is `Ok x`, of the type `result`"),
+    ("Right Success Good", "a value that is no error is written `Ok x`"),
     (
         "list tuple dict c vector array Array Vector c_ cbind rbind",
         "an array is written `[a, b, c]`, a tuple `(a, b)`, a record `{x = a}`",
@@ -475,6 +479,31 @@ const NAMES: &[(&str, &str)] = &[
 pub(crate) fn instead(name: &str) -> Option<&'static str> {
     let row = NAMES.iter().find(|(names, _)| names.split(' ').any(|known| known == name));
     row.map(|(_, cure)| *cure)
+}
+
+/// The counterpart of another language's name as a hint. If it is one function that takes one
+/// argument, or a constant, its name stands in the place of the other.
+pub(crate) fn advice(name: &str, span: Span) -> Option<Hint> {
+    let cure = instead(name)?;
+    let fix = same_call(cure).map(|better| Fix::replace(span, better).probable());
+    Some(Hint { text: cure.to_string(), fix })
+}
+
+/// The function or constant that a cure consists of.
+fn same_call(cure: &str) -> Option<&str> {
+    let mut codes = cure.split('`').skip(1).step_by(2);
+    let code = codes.next().filter(|_| codes.next().is_none())?;
+    let mut words = code.split(' ');
+    let is_name = |word: &&str| {
+        word.starts_with(|c: char| c.is_ascii_alphabetic())
+            && word.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    };
+    let name = words.next().filter(is_name)?;
+    match (words.next(), words.next()) {
+        (None, _) => Some(name),
+        (Some(argument), None) => is_name(&argument).then_some(name),
+        _ => None,
+    }
 }
 
 /// The counterpart of a field that values have in other languages.

@@ -1,6 +1,6 @@
 //! Warnings.
 
-use lambada_source::{Problem, Span};
+use lambada_source::{Fix, Problem, Span};
 
 pub(crate) fn unused_let(name: &str, span: Span, hidden: Option<Span>) -> Problem {
     let problem = Problem::warning(
@@ -13,12 +13,17 @@ pub(crate) fn unused_let(name: &str, span: Span, hidden: Option<Span>) -> Proble
         Some(place) => problem.label(place, "hidden by this one"),
         None => problem,
     };
-    problem.hint(format!("remove it, or call it `_{name}` if that is as it should be"))
+    problem.fix(
+        format!("remove it, or call it `_{name}` if that is as it should be"),
+        Fix::replace(span, format!("_{name}")).probable(),
+    )
 }
 
 pub(crate) fn unused_function(name: &str, span: Span) -> Problem {
-    Problem::warning("E0802", format!("the function `{name}` is never used"), span, "")
-        .hint(format!("remove it, or call it `_{name}` if that is as it should be"))
+    Problem::warning("E0802", format!("the function `{name}` is never used"), span, "").fix(
+        format!("remove it, or call it `_{name}` if that is as it should be"),
+        Fix::replace(span, format!("_{name}")).probable(),
+    )
 }
 
 pub(crate) fn hides_parameter(name: &str, span: Span, parameter: Span) -> Problem {

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_source::{Problem, Span};
+use lambada_source::{Fix, Hint, Problem, Span};
 
 mod derivatives;
 pub(crate) mod foreign;
@@ -117,10 +117,25 @@ fn ordinal(k: usize) -> String {
     }
 }
 
-/// With "did you mean".
+/// With "did you mean", and the similar name in the place of the problem.
 fn suggesting(problem: Problem, near: Option<String>) -> Problem {
-    match near {
-        Some(near) => problem.hint(format!("did you mean `{near}`?")),
-        None => problem,
-    }
+    let Some(near) = near else { return problem };
+    let hint = format!("did you mean `{near}`?");
+    let fix = problem.labels.first().map(|label| Fix::replace(label.span, near).probable());
+    problem.advice(hint, fix)
+}
+
+/// A hint with a fix.
+pub(crate) fn advice(text: impl Into<String>, fix: Fix) -> Hint {
+    Hint { text: text.into(), fix: Some(fix) }
+}
+
+/// The hint with the fix that leaves out a word.
+pub(crate) fn left_out(hint: Hint, word: Span) -> Hint {
+    advice(hint.text, Fix::remove(word).probable())
+}
+
+/// A hint that is only a sentence.
+pub(crate) fn sentence(text: impl Into<String>) -> Hint {
+    Hint { text: text.into(), fix: None }
 }

@@ -2,33 +2,34 @@
 
 use std::rc::Rc;
 
-use lambada_source::{Problem, Span, quoted, suggest};
+use lambada_source::{Fix, Hint, Problem, Span, quoted, suggest};
 
-use super::suggesting;
+use super::{advice, foreign, suggesting};
 
 /// `cure`: the counterpart of a name from another language.
 pub(crate) fn unknown_name(
     name: &str,
     span: Span,
     near: Option<String>,
-    cure: Option<String>,
+    cure: Option<Hint>,
 ) -> Problem {
     let problem = Problem::error("E0101", format!("unknown name `{name}`"), span, "not defined");
     match cure {
-        Some(cure) => problem.hint(cure),
+        Some(cure) => problem.advice(cure.text, cure.fix),
         None => suggesting(problem, near),
     }
 }
 
 /// Whether the problem is an unknown name without a hint, but for a name that is similar.
 pub fn is_plain_unknown(problem: &Problem) -> bool {
-    let similar = |hint: &String| hint.starts_with("did you mean");
+    let similar = |hint: &Hint| hint.text.starts_with("did you mean");
     problem.title.starts_with("unknown name `") && problem.hints.iter().all(similar)
 }
 
 /// The name is defined in an import, `module`.
-pub(crate) fn qualified(module: &str, name: &str) -> String {
-    format!("the import `{module}` defines it: write `{module}.{name}`")
+pub(crate) fn qualified(module: &str, name: &str, span: Span) -> Hint {
+    let text = format!("the import `{module}` defines it: write `{module}.{name}`");
+    advice(text, Fix::replace(span, format!("{module}.{name}")))
 }
 
 /// The name is defined in an import that lists other names.
@@ -44,14 +45,21 @@ pub(crate) fn hidden_module(module: &str, name: &str) -> String {
 }
 
 /// A function qualified by a module of another language; `known` says whether the library has a
-/// function of this name.
-pub(crate) fn foreign_module(module: &str, name: &str, span: Span, known: bool) -> Problem {
+/// function of this name, and `member` is the place of both.
+pub(crate) fn foreign_module(
+    module: &str,
+    name: &str,
+    span: Span,
+    known: bool,
+    member: Span,
+) -> Problem {
     let problem = Problem::error("E0125", format!("`{module}` is no module"), span, "not defined");
-    match super::foreign::instead(name) {
-        _ if known => {
-            problem.hint(format!("the functions of the library have no module: write `{name}`"))
-        }
-        Some(cure) => problem.hint(cure),
+    match foreign::advice(name, member) {
+        _ if known => problem.fix(
+            format!("the functions of the library have no module: write `{name}`"),
+            Fix::replace(member, name),
+        ),
+        Some(cure) => problem.advice(cure.text, cure.fix),
         None => problem.hint("the functions of the library have no module"),
     }
 }
@@ -99,8 +107,8 @@ pub(crate) fn unknown_constructor(
 ) -> Problem {
     let problem =
         Problem::error("E0105", format!("unknown constructor `{name}`"), span, "no type has it");
-    match super::foreign::instead(name) {
-        Some(cure) => problem.hint(cure),
+    match foreign::advice(name, span) {
+        Some(cure) => problem.advice(cure.text, cure.fix),
         None if near.is_none() && value => {
             problem.hint("no variable and no definition of this name is in scope either")
         }
@@ -131,21 +139,39 @@ pub(crate) fn duplicate_field(name: &str, span: Span) -> Problem {
     Problem::error("E0123", format!("the field `{name}` is given twice"), span, "given again here")
 }
 
-/// The file of an import cannot be read; `why` is the message of the operating system.
-pub fn import_not_found(path: &str, span: Span, why: &str) -> Problem {
-    Problem::error("E0112", format!("cannot read the import `{path}`"), span, why)
+/// The file of an import cannot be read; `why` is the message of the operating system. `library`:
+/// the place of the path, if the library has a module of this name.
+pub fn import_not_found(path: &str, span: Span, why: &str, library: Option<Span>) -> Problem {
+    let problem = Problem::error("E0112", format!("cannot read the import `{path}`"), span, why);
+    let Some(place) = library else { return problem };
+    let better = format!("import \"std/{path}\"");
+    problem.fix(
+        format!("the library has a module of this name: write `{better}`"),
+        Fix::replace(place, format!("\"std/{path}\"")).probable(),
+    )
 }
 
 /// `import "std/…"` of a module that the library does not have. `own`: the path to write for an
-/// existing file of the user.
-pub fn unknown_module(name: &str, span: Span, known: &[&str], own: Option<&str>) -> Problem {
+/// existing file of the user. `place`: the path with its quotes.
+pub fn unknown_module(
+    name: &str,
+    span: Span,
+    known: &[&str],
+    own: Option<&str>,
+    place: Option<Span>,
+) -> Problem {
+    let path =
+        |path: String| place.map(|place| Fix::replace(place, format!("\"{path}\"")).probable());
     let title = format!("the standard library has no module `{name}`");
     let problem = Problem::error("E0270", title, span, "not in the library");
     if let Some(own) = own {
-        return problem.hint(format!("a file of your own is imported as `import \"{own}\"`"));
+        let hint = format!("a file of your own is imported as `import \"{own}\"`");
+        return problem.advice(hint, path(own.to_string()));
     }
     match suggest(name, known.iter().copied()) {
-        Some(near) => problem.hint(format!("did you mean `std/{near}`?")),
+        Some(near) => {
+            problem.advice(format!("did you mean `std/{near}`?"), path(format!("std/{near}")))
+        }
         None => problem.hint(format!("it has {}", quoted(known))),
     }
 }
@@ -187,8 +213,8 @@ pub(crate) fn imported_twice(name: &str, span: Span, module: &str, own: bool) ->
 }
 
 /// `cycle`: the functions that call each other, beginning with one without `rec`. `word`: its
-/// keyword, `def` or `let`.
-pub(crate) fn unmarked_recursion(cycle: &[Rc<str>], span: Span, word: &str) -> Problem {
+/// keyword, `def` or `let`; `at`: the name in its definition.
+pub(crate) fn unmarked_recursion(cycle: &[Rc<str>], span: Span, word: &str, at: Span) -> Problem {
     let name = cycle.first().map_or("", |name| &**name);
     let way: Vec<String> =
         cycle.iter().skip(1).chain(cycle.first()).map(|name| format!("`{name}`")).collect();
@@ -197,7 +223,7 @@ pub(crate) fn unmarked_recursion(cycle: &[Rc<str>], span: Span, word: &str) -> P
         _ => format!("`{name}` calls itself"),
     };
     Problem::error("E0109", format!("`{name}` is recursive and does not say so"), span, label)
-        .hint(format!("write `{word} rec {name}`"))
+        .fix(format!("write `{word} rec {name}`"), Fix::before(at, "rec "))
 }
 
 pub(crate) fn recursive_value(name: &str, span: Span) -> Problem {
@@ -260,6 +286,7 @@ pub(crate) fn not_an_accumulator(name: &str, span: Span, known: bool) -> Problem
     let label = if known { "not bound by `accumulate`" } else { "not defined" };
     Problem::error("E0116", format!("`{name}` is not an accumulator"), span, label)
         .hint(format!("`+=` adds to the name that an enclosing `accumulate {name} = … in …` binds"))
+        .hint("the sum of an array is `sum xs`; a loop with a state is `loop s = 0.0 for x in xs do s + x`")
 }
 
 pub(crate) fn type_arguments(name: &str, wanted: usize, found: usize, span: Span) -> Problem {
@@ -314,5 +341,5 @@ pub(crate) fn takes_one_by_one(name: &str, span: Span, better: &str) -> Problem 
         span,
         "this one takes a tuple",
     )
-    .hint(format!("write `{better}`"))
+    .fix(format!("write `{better}`"), Fix::replace(span, better))
 }

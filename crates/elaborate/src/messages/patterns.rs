@@ -1,11 +1,16 @@
 //! Patterns and cases.
 
-use lambada_source::{Problem, Span};
+use lambada_source::{Fix, HOLE, Problem, Span};
 
 use crate::matching::{ALTERNATIVES, MOST_CASES};
 
-/// `witness`: a value that no arm matches; `None` if the search was given up.
-pub(crate) fn missing_case(witness: Option<&str>, span: Span) -> Problem {
+/// `witness`: a value that no arm matches; `None` if the search was given up. `end`: the place
+/// behind the last arm, and the text between two arms.
+pub(crate) fn missing_case(
+    witness: Option<&str>,
+    span: Span,
+    end: Option<(Span, &str)>,
+) -> Problem {
     let (label, hint) = match witness {
         Some(witness) => (
             format!("nothing matches `{witness}`"),
@@ -16,7 +21,12 @@ pub(crate) fn missing_case(witness: Option<&str>, span: Span) -> Problem {
             "end the match with an arm `| _ -> …`".to_string(),
         ),
     };
-    Problem::error("E0401", "this match does not cover everything", span, label).hint(hint)
+    let pattern = witness.unwrap_or("_");
+    let arm = |(end, between): (Span, &str)| {
+        Fix::replace(end, format!("{between}| {pattern} -> {HOLE}")).with_holes()
+    };
+    Problem::error("E0401", "this match does not cover everything", span, label)
+        .advice(hint, end.map(arm))
 }
 
 pub(crate) fn unreachable_arm(span: Span) -> Problem {

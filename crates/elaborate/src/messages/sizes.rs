@@ -1,10 +1,17 @@
 //! Sizes.
 
-use lambada_source::{Problem, Span};
+use lambada_source::{Fix, Problem, Span};
 
 use super::{Why, suggesting};
 
-pub(crate) fn clashing_sizes(a: &str, b: &str, span: Span, why: Option<&Why>) -> Problem {
+/// `one`: the edits that give both sizes the first name.
+pub(crate) fn clashing_sizes(
+    a: &str,
+    b: &str,
+    span: Span,
+    why: Option<&Why>,
+    one: Option<Fix>,
+) -> Problem {
     let problem = Problem::error(
         "E0301",
         format!("this needs `{a}` and `{b}` to be the same size"),
@@ -15,7 +22,7 @@ pub(crate) fn clashing_sizes(a: &str, b: &str, span: Span, why: Option<&Why>) ->
         Some((place, text)) => problem.label(place, text),
         None => problem,
     };
-    problem.hint(format!("use one name for both in the signature, such as `{a}`"))
+    problem.advice(format!("use one name for both in the signature, such as `{a}`"), one)
 }
 
 /// Code for two sizes that are never equal.
@@ -99,7 +106,14 @@ pub(crate) fn index_out_of_range(index: &str, size: &str, span: Span) -> Problem
         span,
         "indices go from 0 to the size less 1",
     );
-    if index.starts_with('-') {
+    if index == size {
+        let last = match size.parse::<i64>() {
+            Ok(size) => (size - 1).to_string(),
+            Err(_) => format!("{size} - 1"),
+        };
+        let hint = format!("the first element has the index 0, the last one `{last}`");
+        problem.fix(hint, Fix::replace(span, last).probable())
+    } else if index.starts_with('-') {
         problem.hint("the last element is `xs[length xs - 1]`")
     } else {
         problem

@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
-use lambada_source::{Problem, Span, quoted};
+use lambada_source::{Fix, Hint, Problem, Span, quoted};
 
-use super::{Why, suggesting};
+use super::{Why, advice, suggesting};
 use crate::solve::type_size::PARTS;
 
 /// Hint at a function in the place of its result.
@@ -13,7 +13,7 @@ pub(crate) const FORGOTTEN_ARGUMENT: &str = "this is a function; did you forget 
 /// Details of a mismatch beside the two types.
 #[derive(Default)]
 pub(crate) struct Details {
-    pub hint: Option<String>,
+    pub hint: Option<Hint>,
 }
 
 const MISMATCH: &str = "E0201";
@@ -37,24 +37,26 @@ pub(crate) fn mismatch(
         problem = problem.label(place, text);
     }
     match details.hint {
-        Some(hint) => problem.hint(hint),
+        Some(hint) => problem.advice(hint.text, hint.fix),
         None => problem,
     }
 }
 
 /// The two or three arguments of a library function would fit in another order.
-pub(crate) fn reordered(name: &str, span: Span, better: &str) -> Problem {
+pub(crate) fn reordered(name: &str, span: Span, better: &str, fix: Fix) -> Problem {
     let title = format!("the arguments of `{name}` are in another order");
     Problem::error("E0220", title, span, "they do not fit as they are")
-        .hint(format!("write `{better}`"))
+        .fix(format!("write `{better}`"), fix.probable())
 }
 
-/// `index`: the indexed array as text, if the argument looks like an index.
+/// `index`: the indexed array as text, if the argument looks like an index; `number`: whether a
+/// number is applied.
 pub(crate) fn not_a_function(
     span: Span,
     found: &str,
     argument: Span,
     index: Option<String>,
+    number: bool,
 ) -> Problem {
     let problem = Problem::error(
         "E0202",
@@ -64,7 +66,14 @@ pub(crate) fn not_a_function(
     )
     .label(argument, "the argument");
     match index {
-        Some(index) => problem.hint(format!("an index touches its array: `{index}`")),
+        Some(index) => problem.fix(
+            format!("an index touches its array: `{index}`"),
+            Fix::remove(span.between(argument)),
+        ),
+        None if number => problem.fix(
+            "a product is written with `*`",
+            Fix::replace(span.between(argument), " * ").probable(),
+        ),
         None => problem,
     }
 }
@@ -137,9 +146,10 @@ pub(crate) const SUM_OF_ROWS: &str = "this `sum` adds rows: it is an array";
 pub(crate) const TOTAL: &str =
     "the sum over all indices is written `sum (flatten (for i < n, j < m => e))`";
 
-/// Hint for an index of a tuple.
-pub(crate) fn component(tuple: &str, index: i64) -> String {
-    format!("a component of a tuple is written `{tuple}.{index}`")
+/// Hint for an index of a tuple; `brackets`: the place of the index.
+pub(crate) fn component(tuple: &str, index: i64, brackets: Span) -> Hint {
+    let text = format!("a component of a tuple is written `{tuple}.{index}`");
+    advice(text, Fix::replace(brackets, format!(".{index}")))
 }
 
 /// Hint for a record with missing or superfluous fields.
@@ -157,6 +167,40 @@ fn are(names: &[&str]) -> String {
     format!("{} {}", quoted(names), if names.len() == 1 { "is" } else { "are" })
 }
 
+/// Hint for a value together with a value that may be missing, of the type `option`.
+pub(crate) fn perhaps_missing(expected: &str, found: &str, span: Span, why: &Why) -> Option<Hint> {
+    let option = |ty: &str| ty.starts_with("option ");
+    let value = match why {
+        Why::Branch(other) if option(found) && !option(expected) => *other,
+        _ if option(expected) && !option(found) && !found.contains("->") => span,
+        _ if option(found) && !option(expected) && !expected.contains("->") => {
+            let text = "`with_default d o` is the value of an option, or `d` if it is missing";
+            let (before, behind) = match why {
+                Why::Argument(..) | Why::Operand(_) => ("(with_default … (", "))"),
+                _ => ("with_default … (", ")"),
+            };
+            return Some(advice(text, Fix::around(span, before, behind).with_holes()));
+        }
+        _ => return None,
+    };
+    let text = "a value that may be missing is `Some x`, where it is there, or `None`";
+    Some(advice(text, Fix::around(value, "Some (", ")").probable()))
+}
+
+/// Hint for the sum of a matrix in the place of a number.
+pub(crate) fn reduced_twice(name: &str, span: Span) -> Hint {
+    let text = format!(
+        "`{name}` of a matrix goes along its columns; for all elements, take the `{name}` of that again"
+    );
+    advice(text, Fix::around(span, &format!("{name} ("), ")").probable())
+}
+
+/// Hint for a quotient in the place of an int; `operator`: the `/` with the spaces around it.
+pub(crate) fn floor_division(operator: Span) -> Hint {
+    let text = "`/` divides reals; the quotient of ints, rounded down, is written `//`";
+    advice(text, Fix::replace(operator, " // ").probable())
+}
+
 /// Hint for an int in the place of a real.
 pub(crate) const REAL_OF_INT: &str = "`real n` converts an int to a real";
 
@@ -168,9 +212,9 @@ pub(crate) const VECTOR_BY_SCALAR: &str =
 pub(crate) const INT_OF_REAL: &str =
     "`int x` truncates a real to an int; `//` is the floor division of ints";
 
-/// Hint for a library function in the place of a field: `xs.sum`.
-pub(crate) fn function_first(name: &str) -> String {
-    format!("`{name}` is a function, and comes first: `{name} xs`")
+/// Hint for a library function in the place of a field: `xs.sum`. `better`: the application.
+pub(crate) fn function_first(name: &str, better: Option<Fix>) -> Hint {
+    Hint { text: format!("`{name}` is a function, and comes first: `{name} xs`"), fix: better }
 }
 
 pub(crate) fn annotation_needed(what: &str, example: &str, span: Span) -> Problem {
@@ -203,14 +247,18 @@ pub(crate) fn compared_functions(operator: &str, found: &str, span: Span) -> Pro
     .hint("compare what they give for the same arguments")
 }
 
-pub(crate) fn ranks(operator: &str, span: Span, a: &str, b: &str) -> Problem {
+/// `rows`: the operation with each row of the matrix.
+pub(crate) fn ranks(operator: &str, span: Span, a: &str, b: &str, rows: Option<String>) -> Problem {
     Problem::error(
         "E0206",
         format!("{operator} of `{a}` and `{b}`: the ranks differ"),
         span,
         "only a scalar is combined with every element of an array",
     )
-    .hint("say what is meant with a `for`, such as `for row in m => row + v`")
+    .advice(
+        "say what is meant with a `for`, such as `for row in m => row + v`",
+        rows.map(|rows| Fix::replace(span, rows).probable()),
+    )
 }
 
 pub(crate) fn too_general(variable: &str, span: Span, known: &str, why: Option<&Why>) -> Problem {
@@ -242,23 +290,33 @@ pub(crate) fn not_data(operator: &str, wanted: &str, found: &str, span: Span) ->
 }
 
 /// `f -1.0` as written, and the probable intention.
-pub(crate) fn negative_argument(found: &str, span: Span, f: &str, number: &str) -> Problem {
+/// `rest`: all that follows the function.
+pub(crate) fn negative_argument(
+    found: &str,
+    span: Span,
+    f: &str,
+    number: &str,
+    rest: Span,
+) -> Problem {
     Problem::error(
         "E0216",
         format!("`-` works on numbers and arrays of them, not on `{found}`"),
         span,
         "a function",
     )
-    .hint(format!(
-        "`{f} -{number}` is a subtraction; a negative argument is written `{f} (-{number})`"
-    ))
+    .fix(
+        format!(
+            "`{f} -{number}` is a subtraction; a negative argument is written `{f} (-{number})`"
+        ),
+        Fix::replace(rest, format!(" (-{number})")),
+    )
 }
 
 pub(crate) fn no_field(name: &str, record: &str, span: Span, near: Option<String>) -> Problem {
     suggesting(Problem::error("E0210", format!("no field `{name}` in `{record}`"), span, ""), near)
 }
 
-pub(crate) fn not_a_record(name: &str, found: &str, span: Span, hint: Option<String>) -> Problem {
+pub(crate) fn not_a_record(name: &str, found: &str, span: Span, hint: Option<Hint>) -> Problem {
     let problem = Problem::error(
         "E0218",
         format!("the field `{name}` of something that is no record"),
@@ -266,16 +324,18 @@ pub(crate) fn not_a_record(name: &str, found: &str, span: Span, hint: Option<Str
         format!("of type `{found}`"),
     );
     match hint {
-        Some(hint) => problem.hint(hint),
+        Some(hint) => problem.advice(hint.text, hint.fix),
         None => problem,
     }
 }
 
+/// `comparison`: both operands.
 pub(crate) fn not_before_comparison(
     operator: &str,
     span: Span,
     operand: &str,
     found: &str,
+    comparison: Span,
 ) -> Problem {
     Problem::error(
         "E0217",
@@ -283,7 +343,10 @@ pub(crate) fn not_before_comparison(
         span,
         "`not` takes only what directly follows it",
     )
-    .hint(format!("the opposite of a comparison is written `not ({operand} {operator} …)`"))
+    .fix(
+        format!("the opposite of a comparison is written `not ({operand} {operator} …)`"),
+        Fix::parentheses(comparison),
+    )
 }
 
 pub(crate) fn no_component(index: usize, tuple: &str, span: Span) -> Problem {
@@ -311,14 +374,18 @@ pub(crate) fn not_units(found: &str, span: Span) -> Problem {
     .hint("name it with `let` if it is needed")
 }
 
-pub(crate) fn not_a_matrix(found: &str, span: Span) -> Problem {
+/// `operator`: the `@` with the spaces around it, if an operand is a scalar.
+pub(crate) fn not_a_matrix(found: &str, span: Span, operator: Option<Span>) -> Problem {
     Problem::error(
         "E0214",
         format!("`@` multiplies matrices and vectors of reals, not `{found}`"),
         span,
         "",
     )
-    .hint("scalars are multiplied with `*`")
+    .advice(
+        "scalars are multiplied with `*`",
+        operator.map(|operator| Fix::replace(operator, " * ").probable()),
+    )
 }
 
 /// No shapes of a definition's parameters satisfy all of its operators; `places` are these

@@ -75,7 +75,7 @@ impl Diagnostic {
             column: 0,
             end_line: 0,
             end_column: 0,
-            hints: problem.hints.clone(),
+            hints: problem.hints.iter().map(|hint| hint.text.clone()).collect(),
         };
         if let Some(Label { span, text }) = problem.labels.first() {
             let end = lambada_source::Span { start: span.end, ..*span };

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lambada_source::{Problem, Span, suggest};
+use lambada_source::{Edit, Fix, Problem, Span, suggest};
 
 /// A program that cannot be read; suggests files with similar names.
 pub fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
@@ -28,13 +28,41 @@ pub fn unreadable(path: &Path, error: &std::io::Error) -> Problem {
 }
 
 /// Hint for an unknown name in the library: `name` is the module itself, or is defined in it.
-pub(crate) fn in_library(problem: Problem, module: &str, name: &str) -> Problem {
+/// `imports`: the place of one more import, and the line breaks before and after it.
+pub(crate) fn in_library(
+    problem: Problem,
+    module: &str,
+    name: &str,
+    imports: Option<(Span, [&str; 2])>,
+) -> Problem {
+    let place = problem.labels.first().map(|label| label.span);
     let problem = Problem { hints: Vec::new(), ..problem };
-    let write = format!("`import \"std/{module}\"`");
+    let import = format!("import \"std/{module}\"");
+    let added =
+        imports.map(|(at, [before, after])| Fix::replace(at, format!("{before}{import}{after}")));
     if module == name {
-        return problem.hint(format!("the library has a module of this name: write {write}"));
+        let hint = format!("the library has a module of this name: write `{import}`");
+        return problem.advice(hint, added.map(Fix::probable));
     }
-    problem.hint(format!("the library has it: write {write} and `{module}.{name}`"))
+    let qualified = place.map(|place| Fix::replace(place, format!("{module}.{name}")));
+    let fix = added.zip(qualified).map(|(added, qualified)| added.and(qualified).probable());
+    problem.advice(format!("the library has it: write `{import}` and `{module}.{name}`"), fix)
+}
+
+/// A fix that puts a name in quotes, as the path of a file, for a name of a module of the library.
+/// `text`: that of the file.
+pub(crate) fn library_path(mut problem: Problem, text: &str, modules: &[&str]) -> Problem {
+    for fix in problem.hints.iter_mut().filter_map(|hint| hint.fix.as_mut()) {
+        if let [.., Edit { span: before, text: quote }, Edit { span: after, text: end }] =
+            &mut fix.edits[..]
+            && (&**quote, &**end) == ("\"", "\"")
+            && let Some(name) = text.get(before.end as usize..after.start as usize)
+            && modules.contains(&name)
+        {
+            *quote = "\"std/".to_string();
+        }
+    }
+    problem
 }
 
 /// A `/` in a program from before it divided reals, at types that callers choose.

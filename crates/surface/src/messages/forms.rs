@@ -1,23 +1,43 @@
 //! Expressions, patterns and types.
 
-use lambada_source::{Problem, Span};
+use lambada_source::{Fix, Problem, Span};
 
-use super::syntax::{GapPosition, lacking};
+use super::syntax::{GapPosition, lacking, spaced};
 
-pub fn chained_comparison(first: Span, second: Span) -> Problem {
+/// `middle`: the operand between the two operators, as text.
+pub fn chained_comparison(first: Span, second: Span, middle: &str) -> Problem {
     Problem::error("E0030", "comparisons cannot be chained", second, "a second comparison")
         .label(first, "the first")
-        .hint("write `a < b && b < c`")
+        .fix("join two comparisons by `&&`", Fix::before(second, format!("&& {middle} ")))
 }
 
-pub fn single_equals(span: Span) -> Problem {
-    Problem::error("E0031", "`=` does not compare", span, "expected an operator")
-        .hint("to compare, write `==`; to name a value, write `let x = … in …`")
+/// `name`: the name or pattern at the start of the line that the `=` would define.
+pub fn single_equals(span: Span, name: Option<Span>) -> Problem {
+    let problem = Problem::error("E0031", "`=` does not compare", span, "expected an operator");
+    match name {
+        Some(name) => problem.fix("a local name begins with `let`", Fix::before(name, "let ")),
+        None => problem.fix(
+            "to compare, write `==`; to name a value, write `let x = … in …`",
+            Fix::replace(span, "==").probable(),
+        ),
+    }
 }
 
 pub fn double_equals(span: Span) -> Problem {
     Problem::error("E0069", "`==` does not define", span, "expected `=`")
-        .hint("`==` compares two values; write `=` here")
+        .fix("`==` compares two values; write `=` here", Fix::replace(span, "="))
+}
+
+pub fn left_arrow(span: Span) -> Problem {
+    Problem::error("E0009", "`<-` does not define", span, "expected `=`")
+        .fix("a name is given to a value by `=`", Fix::replace(span, "="))
+}
+
+/// `better`: the choice in the order of this language, from the first value to the `else`.
+pub fn condition_between(span: Span, value: Span, whole: Span, better: &str) -> Problem {
+    Problem::error("E0072", "the condition of a choice comes first", span, "this follows a value")
+        .label(value, "the value")
+        .fix("a choice is written `if c then a else b`", Fix::replace(whole, better))
 }
 
 pub fn wrong_arrow(span: Span, found: &str, better: &str, form: &str) -> Problem {
@@ -27,20 +47,21 @@ pub fn wrong_arrow(span: Span, found: &str, better: &str, form: &str) -> Problem
         span,
         format!("write `{better}`"),
     )
-    .hint(form)
+    .fix(form, Fix::replace(span, spaced(better, matches!(found, "." | ":"))))
 }
 
-pub fn missing_in(keyword: Span, found: &str, gap: GapPosition) -> Problem {
-    let what = "`in`";
-    lacking("E0033", what, found, gap)
+/// `body`: whether something follows that may be the body.
+pub fn missing_in(keyword: Span, found: &str, gap: GapPosition, body: bool) -> Problem {
+    lacking("E0033", "`in`", found, gap)
         .label(keyword, "for this `let`")
-        .hint("write `let x = e in body`, or begin the body on a line of its own, in the column of its `let`")
+        .advice("write `let x = e in body`, or begin the body on a line of its own, in the column of its `let`", body.then(|| gap.insert("in").probable()))
 }
 
-pub fn missing_then(keyword: Span, found: &str, gap: GapPosition) -> Problem {
+/// `fix`: the edits that make colons in the places of `then` and behind `else` right.
+pub fn missing_then(keyword: Span, found: &str, gap: GapPosition, fix: Option<Fix>) -> Problem {
     lacking("E0034", "`then`", found, gap)
         .label(keyword, "for this `if`")
-        .hint("a choice is written `if c then a else b`")
+        .advice("a choice is written `if c then a else b`", fix)
 }
 
 pub fn missing_else(keyword: Span, found: &str, gap: GapPosition) -> Problem {
@@ -51,7 +72,7 @@ pub fn missing_else(keyword: Span, found: &str, gap: GapPosition) -> Problem {
 
 pub fn else_if(span: Span, found: &str) -> Problem {
     Problem::error("E0071", format!("there is no `{found}`"), span, "write `else if`")
-        .hint("write `if a then x else if b then y else z`")
+        .fix("write `if a then x else if b then y else z`", Fix::replace(span, "else if"))
 }
 
 pub fn ambiguous_section(span: Span, op: &str) -> Problem {
@@ -61,12 +82,18 @@ pub fn ambiguous_section(span: Span, op: &str) -> Problem {
         span,
         format!("binds less tightly than `{op}`"),
     )
-    .hint(format!("write `((a + b) {op})` or `({op} (a + b))`"))
+    .fix("put parentheses around it", Fix::parentheses(span))
 }
 
-pub fn lambda_word(span: Span, word: &str) -> Problem {
+/// `first`: the first parameter; `sign`: the sign after the parameters, if it is not `->`.
+pub fn lambda_word(span: Span, word: &str, first: Span, sign: Option<Span>) -> Problem {
+    let backslash = Fix::replace(span.to(first.start()), "\\");
+    let fix = match sign {
+        Some(sign) => backslash.and(Fix::replace(sign, spaced("->", true))),
+        None => backslash,
+    };
     Problem::error("E0037", format!("`{word}` does not start a function"), span, "write `\\`")
-        .hint("a function is written `\\x -> e`")
+        .fix("a function is written `\\x -> e`", fix)
 }
 
 pub fn or_pattern(span: Span) -> Problem {
@@ -112,7 +139,7 @@ pub fn stepped_slice(span: Span) -> Problem {
 
 pub fn dotted_index(span: Span) -> Problem {
     Problem::error("E0077", "an index is written without a dot", span, "leave out this `.`")
-        .hint("write `xs[i]`")
+        .fix("write `xs[i]`", Fix::remove(span))
 }
 
 pub fn update_brackets(span: Span) -> Problem {
@@ -136,14 +163,17 @@ pub fn slice_addition(span: Span) -> Problem {
         .hint("write `for i < n => h[a + i] += v[i]`")
 }
 
-pub fn record_colon(span: Span) -> Problem {
-    Problem::error("E0043", "the value of a field is written after `=`", span, "write `=`")
-        .hint("`{x = 1.0}` is a value, `{x : real}` its type")
+/// `touches`: whether the colon follows the name without a space.
+pub fn record_colon(span: Span, touches: bool) -> Problem {
+    Problem::error("E0043", "the value of a field is written after `=`", span, "write `=`").fix(
+        "`{x = 1.0}` is a value, `{x : real}` its type",
+        Fix::replace(span, spaced("=", touches)),
+    )
 }
 
 pub fn record_type_equals(span: Span) -> Problem {
     Problem::error("E0079", "the type of a field is written after `:`", span, "write `:`")
-        .hint("`{x = 1.0}` is a value, `{x : real}` its type")
+        .fix("`{x = 1.0}` is a value, `{x : real}` its type", Fix::replace(span, ":"))
 }
 
 pub fn empty_record(span: Span) -> Problem {
@@ -156,14 +186,16 @@ pub fn not_a_field(span: Span) -> Problem {
         .hint("write `{x = e}` or `{r with x = e}`; expressions are grouped by parentheses, bodies and cases need no brackets")
 }
 
-pub fn missing_comma(span: Span) -> Problem {
+/// `before`: the token before the missing comma.
+pub fn missing_comma(span: Span, before: Span) -> Problem {
     Problem::error("E0044", "a `,` is missing", span, "expected `,` before this")
-        .hint("fields are separated by `,`: `{x = 1.0, y = 2.0}`")
+        .fix("fields are separated by `,`: `{x = 1.0, y = 2.0}`", Fix::behind(before, ","))
 }
 
-pub fn semicolon_in_list(span: Span) -> Problem {
+/// `rows`: the edits that make each row an array, if it is a matrix.
+pub fn semicolon_in_list(span: Span, rows: Option<Fix>) -> Problem {
     Problem::error("E0082", "elements are separated by `,`", span, "expected `,`")
-        .hint("a row is an array of its own: write `[[a, b], [c, d]]`")
+        .advice("a row is an array of its own: write `[[a, b], [c, d]]`", rows)
 }
 
 pub fn comprehension(span: Span) -> Problem {
@@ -176,17 +208,18 @@ pub fn comprehension(span: Span) -> Problem {
     .hint("write `for x in xs => e`, or `[e for x in xs]`")
 }
 
-pub fn range_for(span: Span) -> Problem {
+/// `inclusive`: the range with its end as one that excludes it.
+pub fn range_for(span: Span, inclusive: Option<Fix>) -> Problem {
     Problem::error("E0046", "there is no such range", span, "expected a bound or an array")
-        .hint("write `for i < n => e` for i = 0, …, n - 1, `for i in a..b => e` for i = a, …, b - 1, with `b + 1` to include b; a part of an array is `xs[a:b]`")
+        .advice("write `for i < n => e` for i = 0, …, n - 1, `for i in a..b => e` for i = a, …, b - 1, with `b + 1` to include b; a part of an array is `xs[a:b]`", inclusive)
 }
 
 /// `for i in from:last`, where `to` is one more than `last`.
-pub fn range_colon(span: Span, name: &str, from: &str, to: &str) -> Problem {
+pub fn range_colon(span: Span, name: &str, from: &str, to: &str, fix: Fix) -> Problem {
     let clause =
         if from == "0" { format!("{name} < {to}") } else { format!("{name} in {from}..{to}") };
     Problem::error("E0046", "there is no such range", span, "expected a bound or an array")
-        .hint(format!("write `for {clause} => e`: the upper bound is the first number left out, as in a slice `xs[a:b]`"))
+        .advice(format!("write `for {clause} => e`: the upper bound is the first number left out, as in a slice `xs[a:b]`"), Some(fix))
         .hint("the elements of an array are counted from 0")
 }
 
@@ -206,7 +239,7 @@ pub fn and_of_comparisons(span: Span) -> Problem {
 /// `a >> b & c`
 pub fn shift_beside_and(span: Span) -> Problem {
     Problem::error(
-        "E0072",
+        "E0008",
         "`>>` and `&` without parentheses",
         span,
         "shifts less or more than meant",
@@ -219,14 +252,20 @@ pub fn range_pattern(span: Span) -> Problem {
         .hint("write `for i in a..b => e`, or `for a <= i < b => e`")
 }
 
-pub fn inclusive_for(span: Span) -> Problem {
-    Problem::error("E0083", "the bound of a `for` is exclusive", span, "write `<`")
-        .hint("`for i < n` counts 0, …, n - 1; write `for i < n + 1` to include n")
+/// `bound`: the number that the index reaches.
+pub fn inclusive_for(span: Span, bound: Span) -> Problem {
+    Problem::error("E0083", "the bound of a `for` is exclusive", span, "write `<`").fix(
+        "`for i < n` counts 0, …, n - 1; write `for i < n + 1` to include n",
+        Fix::replace(span, "<").and(Fix::behind(bound, " + 1")),
+    )
 }
 
-pub fn for_do(span: Span) -> Problem {
-    Problem::error("E0047", "this `for` builds an array", span, "write `=>`")
-        .hint("`for i < n => e` builds an array; a loop with state is `loop x = e for i < n do …`")
+/// `word`: the `do`.
+pub fn for_do(span: Span, word: Span) -> Problem {
+    Problem::error("E0047", "this `for` builds an array", span, "write `=>`").fix(
+        "`for i < n => e` builds an array; a loop with state is `loop x = e for i < n do …`",
+        Fix::replace(word, "=>").probable(),
+    )
 }
 
 pub fn loop_without_driver(keyword: Span, found: &str, gap: GapPosition) -> Problem {
@@ -267,7 +306,7 @@ const CHECKPOINTS: &str = "write `checkpoint all`, `checkpoint sqrt`, `checkpoin
 
 pub fn trailing_semicolon(span: Span) -> Problem {
     Problem::error("E0048", "nothing follows this `;`", span, "expected an expression after it")
-        .hint("`;` separates two expressions: `a; b`")
+        .fix("`;` separates two expressions: `a; b`", Fix::remove(span))
 }
 
 pub fn wildcard_value(span: Span) -> Problem {
@@ -277,7 +316,7 @@ pub fn wildcard_value(span: Span) -> Problem {
 
 pub fn text_value(span: Span) -> Problem {
     Problem::error("E0087", "there are no values of text", span, "expected an expression")
-        .hint("quotes are only for `import \"path\"`, `error \"text {x}\"`, `check \"text {x}\" condition value` and `inspect_as \"name\" x`")
+        .hint("the cases of a type have names, as in `type color = Red | Green`; quotes are only for `import \"path\"`, `error \"text {x}\"`, `check \"text {x}\" condition value` and `inspect_as \"name\" x`")
 }
 
 pub fn braces_in_text(span: Span) -> Problem {
@@ -285,14 +324,18 @@ pub fn braces_in_text(span: Span) -> Problem {
         .hint("a value is shown by `{x}`; a brace itself is written `{{` or `}}`")
 }
 
-pub fn space_before_dot(span: Span) -> Problem {
+/// `around`: the dot with the spaces around it.
+pub fn space_before_dot(span: Span, around: Span) -> Problem {
     Problem::error(
         "E0050",
         "a field is selected without spaces",
         span,
         "a space before or after this `.`",
     )
-    .hint("write `r.x`; functions are composed by `f >> g`, which applies `f` first")
+    .fix(
+        "write `r.x`; functions are composed by `f >> g`, which applies `f` first",
+        Fix::replace(around, ".").probable(),
+    )
 }
 
 pub fn and_without_rec(span: Span) -> Problem {
@@ -300,9 +343,11 @@ pub fn and_without_rec(span: Span) -> Problem {
         .hint("write `let rec f x = … and g y = … in …`, or a new `let`; “and” between conditions is `&&`")
 }
 
-pub fn braces_around_body(span: Span) -> Problem {
+/// `closer`: the brace that ends the body.
+pub fn braces_around_body(span: Span, closer: Option<Span>) -> Problem {
+    let fix = closer.map(|closer| Fix::replace(span, "=").and(Fix::remove(closer)));
     Problem::error("E0052", "bodies have no braces", span, "expected `=`")
-        .hint("write `def f x = e`; braces are for records, `{x = 1.0}`")
+        .advice("write `def f x = e`; braces are for records, `{x = 1.0}`", fix)
 }
 
 pub fn body_after_type(colon: Span, found: &str, gap: GapPosition) -> Problem {
@@ -313,14 +358,19 @@ pub fn body_after_type(colon: Span, found: &str, gap: GapPosition) -> Problem {
     problem.hint("write `def f x = e`; a `:` gives a type: `def f x : real = e`")
 }
 
-pub fn array_update_in_braces(span: Span) -> Problem {
+/// `braces`: both braces around the update.
+pub fn array_update_in_braces(span: Span, braces: Option<[Span; 2]>) -> Problem {
+    let fix = braces.map(|[opener, closer]| Fix::remove(opener).and(Fix::remove(closer)));
     Problem::error("E0089", "the update of an array has no braces", span, "an array")
-        .hint("write `xs with [i] = e`; braces are for records: `{r with x = e}`")
+        .advice("write `xs with [i] = e`; braces are for records: `{r with x = e}`", fix)
 }
 
-pub fn body_after_colon(span: Span) -> Problem {
+/// `touches`: whether the colon follows the parameters without a space; `defines`: whether `=`
+/// follows it.
+pub fn body_after_colon(span: Span, touches: bool, defines: bool) -> Problem {
+    let fix = if defines { Fix::remove(span) } else { Fix::replace(span, spaced("=", touches)) };
     Problem::error("E0090", "expected a type after `:`", span, "not a type")
-        .hint("write `def f x = e`; a `:` gives a type: `def f x : real = e`")
+        .fix("write `def f x = e`; a `:` gives a type: `def f x : real = e`", fix)
 }
 
 pub fn array_pattern(span: Span) -> Problem {
@@ -328,9 +378,12 @@ pub fn array_pattern(span: Span) -> Problem {
         .hint("`[a, b]` is an array of two; for the rest of an array write `xs[1:]`")
 }
 
-pub fn colon_in_case(span: Span) -> Problem {
-    Problem::error("E0091", "expected `->`, found `:`", span, "write `->`")
-        .hint("a case is written `| p -> e`, a pattern with a type `(p : t)`")
+/// `touches`: whether the colon follows the pattern without a space.
+pub fn colon_in_case(span: Span, touches: bool) -> Problem {
+    Problem::error("E0091", "expected `->`, found `:`", span, "write `->`").fix(
+        "a case is written `| p -> e`, a pattern with a type `(p : t)`",
+        Fix::replace(span, spaced("->", touches)),
+    )
 }
 
 pub fn accumulator_name(span: Span) -> Problem {
@@ -338,10 +391,12 @@ pub fn accumulator_name(span: Span) -> Problem {
         .hint("write `accumulate h = replicate n 0.0 in …`")
 }
 
-pub fn accumulate_in(keyword: Span, found: &str, gap: GapPosition) -> Problem {
-    lacking("E0093", "`in`", found, gap)
-        .label(keyword, "for this `accumulate`")
-        .hint("write `accumulate h = start in body`, where the body adds with `h[i] += v`")
+/// `body`: whether something follows that may be the body.
+pub fn accumulate_in(keyword: Span, found: &str, gap: GapPosition, body: bool) -> Problem {
+    lacking("E0093", "`in`", found, gap).label(keyword, "for this `accumulate`").advice(
+        "write `accumulate h = start in body`, where the body adds with `h[i] += v`",
+        body.then(|| gap.insert("in").probable()),
+    )
 }
 
 pub fn pattern_operator(span: Span) -> Problem {
@@ -351,5 +406,5 @@ pub fn pattern_operator(span: Span) -> Problem {
 
 pub fn trailing_comma(span: Span) -> Problem {
     Problem::error("E0095", "nothing follows this `,`", span, "leave it out")
-        .hint("commas stand between elements: `[a, b, c]`")
+        .fix("commas stand between elements: `[a, b, c]`", Fix::remove(span))
 }

@@ -1,6 +1,6 @@
 //! Definitions, types and imports.
 
-use lambada_source::{Problem, Span};
+use lambada_source::{Fix, Problem, Span};
 
 use super::syntax::{GapPosition, lacking};
 
@@ -16,7 +16,7 @@ pub fn not_an_item(span: Span, found: &str) -> Problem {
 
 pub fn missing_def(span: Span, name: &str) -> Problem {
     Problem::error("E0057", "a definition starts with `def`", span, "`def` is missing")
-        .hint(format!("write `def {name} …`"))
+        .fix(format!("write `def {name} …`"), Fix::before(span, "def "))
 }
 
 pub fn after_item(span: Span, found: &str, word: &str) -> Problem {
@@ -30,7 +30,7 @@ pub fn after_item(span: Span, found: &str, word: &str) -> Problem {
         "in" => problem.hint("`in` belongs to a `let`, and every `let` before it has its own already"),
         "then" | "else" => problem.hint("a choice is written `if c then a else b`; check the brackets around it"),
         "do" => problem.hint("`do` belongs to a loop: `loop x = e for i < n do …`"),
-        "->" => problem.hint("`->` belongs to a function, `\\x -> e`, or to a case, `| p -> e`"),
+        "->" => problem.hint("`->` belongs to a function, `\\x -> e`, or to a case, `match x | p -> e`"),
         "=>" => problem.hint("`=>` belongs to an array, `for i < n => e`"),
         "|" => problem.hint("cases follow a `match`; “or” is written `||`"),
         "for" | "let" => problem.hint(format!("`{word}` as an argument needs parentheses: `f ({word} …)`")),
@@ -48,13 +48,15 @@ pub fn other_word_for(span: Span, found: &str, better: &str, form: &str) -> Prob
         span,
         format!("write `{better}`"),
     )
-    .hint(form)
+    .fix(form, Fix::replace(span, better))
 }
 
 pub fn let_at_top(span: Span, recursive: bool) -> Problem {
     let better = if recursive { "def rec" } else { "def" };
-    Problem::error("E0059", "`let` is for local names", span, format!("use `{better}` here"))
-        .hint(format!("at the top of a file write `{better} f x = …`, without an `in`"))
+    Problem::error("E0059", "`let` is for local names", span, format!("use `{better}` here")).fix(
+        format!("at the top of a file write `{better} f x = …`, without an `in`"),
+        Fix::replace(span, better),
+    )
 }
 
 pub fn nested_def(span: Span) -> Problem {
@@ -64,7 +66,7 @@ pub fn nested_def(span: Span) -> Problem {
         span,
         "only allowed at the top of a file",
     )
-    .hint("a local function is written `let f x = … in …`")
+    .fix("a local function is written `let f x = … in …`", Fix::replace(span, "let"))
 }
 
 pub fn needs_name(span: Span) -> Problem {
@@ -86,16 +88,18 @@ pub fn sizes_come_first(span: Span) -> Problem {
     .hint("write `def f [n] (x : [n]real) = …`")
 }
 
-pub fn size_is_a_name(span: Span) -> Problem {
+/// `split`: the edits that give each name its own brackets.
+pub fn size_is_a_name(span: Span, split: Option<Fix>) -> Problem {
     Problem::error("E0062", "a size variable is a single name in brackets", span, "expected `[n]`")
-        .hint("write `def f [n] [m] (x : [n][m]real) = …`; other sizes are written in the types of the parameters")
+        .advice("write `def f [n] [m] (x : [n][m]real) = …`; other sizes are written in the types of the parameters", split)
 }
 
-pub fn element_assignment(span: Span, name: &str) -> Problem {
-    Problem::error("E0065", "an element of an array has no definition", span, "expected a name")
-        .hint(format!(
-            "write `let {name} = {name} with [i] = e in …`, an array that differs in one element"
-        ))
+/// `update`: the edits that make it a `let` of another array.
+pub fn element_assignment(span: Span, name: &str, update: Option<Fix>) -> Problem {
+    Problem::error("E0065", "arrays do not change", span, "an element is no name").advice(
+        format!("write `let {name} = {name} with [i] = e`, an array that differs in one element"),
+        update,
+    )
 }
 
 pub fn rule_mode(span: Span, found: &str) -> Problem {
@@ -116,22 +120,24 @@ pub fn rule_params(span: Span) -> Problem {
 
 pub fn type_name_case(span: Span, name: &str) -> Problem {
     let better = lower(name);
+    let hint = format!("write `{better}`; capital letters are for constructors");
+    let fix = (!better.starts_with('[')).then(|| Fix::replace(span, better).probable());
     Problem::error(
         "E0025",
         format!("the type name `{name}` starts with a capital letter"),
         span,
         "types are lower case",
     )
-    .hint(format!("write `{better}`; capital letters are for constructors"))
+    .advice(hint, fix)
 }
 
 /// The usual spelling of a type's name in this language.
 fn lower(name: &str) -> String {
     match name {
-        "Float" | "Double" | "Real" | "Number" => "real".into(),
+        "Float" | "Double" | "Real" | "Number" | "Float64" | "Float32" => "real".into(),
         "Array" | "List" | "Vector" | "Vec" | "Tensor" => "[]real".into(),
         "Matrix" => "[][]real".into(),
-        "Integer" | "Int" => "int".into(),
+        "Integer" | "Int" | "Int64" | "Nat" => "int".into(),
         "Boolean" | "Bool" => "bool".into(),
         _ => {
             name.chars().take(1).flat_map(char::to_lowercase).chain(name.chars().skip(1)).collect()
@@ -139,17 +145,23 @@ fn lower(name: &str) -> String {
     }
 }
 
-pub fn constructor_case(span: Span, name: &str) -> Problem {
-    let mut letters = name.chars();
-    let better: String =
-        letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect();
+/// `others`: the other names with a small letter.
+pub fn constructor_case(span: Span, name: &str, others: &[(Span, &str)]) -> Problem {
+    let better = upper(name);
+    let others = others.iter().map(|(span, name)| Fix::replace(*span, upper(name)));
+    let fix = others.fold(Fix::replace(span, better.clone()), Fix::and);
     Problem::error(
         "E0064",
         format!("the constructor `{name}` starts with a small letter"),
         span,
         "constructors are upper case",
     )
-    .hint(format!("write `{better}`"))
+    .fix(format!("write `{better}`"), fix.probable())
+}
+
+fn upper(name: &str) -> String {
+    let mut letters = name.chars();
+    letters.next().into_iter().flat_map(char::to_uppercase).chain(letters).collect()
 }
 
 /// The forms of an import.
@@ -159,14 +171,16 @@ const IMPORT_FORMS: &str = "write `import \"shapes\"` for your own file `shapes.
 pub const IMPORT_LIST: &str =
     "the imported names are listed as in `import \"shapes\" (area, Circle)`";
 
-pub fn import_path(span: Span, found: &str) -> Problem {
+/// `quoted`: the edits that put the name in quotes.
+pub fn import_path(span: Span, found: &str, quoted: Option<Fix>) -> Problem {
     Problem::error("E0026", format!("expected a path in quotes, found {found}"), span, "not a path")
-        .hint(IMPORT_FORMS)
+        .advice(IMPORT_FORMS, quoted)
 }
 
-pub fn foreign_import(span: Span, found: &str) -> Problem {
+/// `path`: the edits that make it an `import`.
+pub fn foreign_import(span: Span, found: &str, path: Option<Fix>) -> Problem {
     Problem::error("E0066", format!("`{found}` does not bring in a file"), span, "write `import`")
-        .hint(IMPORT_FORMS)
+        .advice(IMPORT_FORMS, path)
 }
 
 pub fn where_clause(span: Span) -> Problem {
@@ -174,22 +188,26 @@ pub fn where_clause(span: Span) -> Problem {
         .hint("write `let x = … in …` before the expression that uses it")
 }
 
-pub fn tuple_pattern(span: Span) -> Problem {
+/// `tuple`: all names.
+pub fn tuple_pattern(span: Span, tuple: Option<Span>) -> Problem {
     Problem::error("E0028", "a tuple of names needs parentheses", span, "expected `=`")
-        .hint("write `let (a, b) = … in …`")
+        .advice("write `let (a, b) = … in …`", tuple.map(Fix::parentheses))
 }
 
-pub fn many_sizes(span: Span) -> Problem {
+/// `split`: the edits that give each size its own brackets.
+pub fn many_sizes(span: Span, split: Fix) -> Problem {
     Problem::error("E0029", "each size has its own brackets", span, "expected `]`")
-        .hint("write `[n][m]real`")
+        .fix("write `[n][m]real`", split)
 }
 
-pub fn constructor_of(span: Span) -> Problem {
+/// `arguments`: the edits that leave out the `of`, and the `*` between the arguments.
+pub fn constructor_of(span: Span, arguments: Fix) -> Problem {
     Problem::error("E0067", "there is no `of` after a constructor", span, "leave it out")
-        .hint("write `type shape = Circle real | Rect real real`")
+        .fix("write `type shape = Circle real | Rect real real`", arguments)
 }
 
-pub fn size_after_type(span: Span, element: &str) -> Problem {
+/// `moved`: the edits that put the size before the type.
+pub fn size_after_type(span: Span, element: &str, moved: Fix) -> Problem {
     Problem::error("E0068", "a size comes before the type of the elements", span, "this follows it")
-        .hint(format!("write `[n]{element}` for an array of `{element}`"))
+        .fix(format!("write `[n]{element}` for an array of `{element}`"), moved)
 }

@@ -1,6 +1,6 @@
 //! Missing parts of any construct.
 
-use lambada_source::{Problem, Span};
+use lambada_source::{Fix, Problem, Span};
 
 use crate::token::Bracket;
 
@@ -14,6 +14,15 @@ pub struct GapPosition {
 impl GapPosition {
     fn label(self, what: &str) -> String {
         if self.after { format!("expected {what} after this") } else { format!("expected {what}") }
+    }
+
+    /// Inserts the missing word.
+    pub fn insert(self, word: &str) -> Fix {
+        if self.after {
+            Fix::behind(self.span, format!(" {word}"))
+        } else {
+            Fix::before(self.span, format!("{word} "))
+        }
     }
 }
 
@@ -39,6 +48,11 @@ impl Missing {
     }
 }
 
+/// A sign in the place of one that perhaps follows without a space.
+pub(super) fn spaced(sign: &str, touches: bool) -> String {
+    if touches { format!(" {sign}") } else { sign.to_string() }
+}
+
 pub fn expected(missing: Missing, what: &str, found: &str, gap: GapPosition) -> Problem {
     lacking(missing.code(), what, found, gap)
 }
@@ -58,13 +72,19 @@ pub fn unclosed(opener: Span, bracket: Bracket, gap: GapPosition) -> Problem {
     if gap.span == opener {
         return problem;
     }
-    problem.label(
-        gap.span,
-        format!(
-            "`{closing}` is missing at the latest {}",
-            if gap.after { "after this" } else { "here" }
-        ),
-    )
+    problem
+        .label(
+            gap.span,
+            format!(
+                "`{closing}` is missing at the latest {}",
+                if gap.after { "after this" } else { "here" }
+            ),
+        )
+        .fix(
+            format!("write `{closing}` where the inner part ends"),
+            Fix::replace(if gap.after { gap.span.end() } else { gap.span.start() }, closing)
+                .probable(),
+        )
 }
 
 pub fn mismatched(opener: Span, bracket: Bracket, closer: Span, found: Bracket) -> Problem {
@@ -72,6 +92,10 @@ pub fn mismatched(opener: Span, bracket: Bracket, closer: Span, found: Bracket) 
     let title = format!("`{opening}` is closed by `{wrong}`");
     Problem::error("E0016", title, closer, format!("expected `{}`", bracket.closing()))
         .label(opener, format!("for this `{opening}`"))
+        .fix(
+            format!("write `{}`", bracket.closing()),
+            Fix::replace(closer, bracket.closing()).probable(),
+        )
 }
 
 pub fn unopened(span: Span, bracket: Bracket) -> Problem {
@@ -81,17 +105,24 @@ pub fn unopened(span: Span, bracket: Bracket) -> Problem {
         span,
         format!("no `{}` is open here", bracket.opening()),
     )
+    .fix("leave it out", Fix::remove(span).probable())
 }
 
+/// `lambda`: the edits that make the content a function.
 pub fn in_brackets(
     what: &str,
     found: &str,
     gap: GapPosition,
     opener: Span,
     bracket: Bracket,
+    lambda: Option<Fix>,
 ) -> Problem {
-    expected(Missing::Sign, what, found, gap)
-        .label(opener, format!("inside this `{}`", bracket.opening()))
+    let problem = expected(Missing::Sign, what, found, gap)
+        .label(opener, format!("inside this `{}`", bracket.opening()));
+    match lambda {
+        Some(lambda) => problem.fix("a function is written `\\x -> e`", lambda),
+        None => problem,
+    }
 }
 
 pub fn reserved(span: Span, word: &str) -> Problem {

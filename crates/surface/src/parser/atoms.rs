@@ -325,7 +325,7 @@ impl Parser<'_> {
             let mut elements = p.separated(|p| Ok(*p.nested(Self::single)?))?;
             match p.kind() {
                 _ if p.lost => Ok(ExprKind::Array(elements)),
-                TokenKind::Semicolon => p.halt(forms::semicolon_in_list(p.span())),
+                TokenKind::Semicolon => p.halt(forms::semicolon_in_list(p.span(), p.rows())),
                 TokenKind::Keyword(Keyword::For) if elements.len() == 1 => {
                     p.bump();
                     let body = elements.pop().ok_or(Halt)?;
@@ -357,7 +357,7 @@ impl Parser<'_> {
             if p.is_field() {
                 let fields = p.separated(Self::field)?;
                 if !p.lost && p.kind() == TokenKind::Semicolon {
-                    return p.halt(forms::semicolon_in_list(p.span()));
+                    return p.halt(forms::semicolon_in_list(p.span(), None));
                 }
                 return Ok(ExprKind::Record(fields));
             }
@@ -368,7 +368,10 @@ impl Parser<'_> {
             if matches!(record.kind, ExprKind::Update(..) | ExprKind::UpdateSlice(..))
                 && !p.is(Keyword::With)
             {
-                return p.halt(forms::array_update_in_braces(record.span));
+                let closes = p.kind() == TokenKind::Close(Bracket::Curly);
+                let opener = p.enclosing().filter(|_| closes).map(|(opener, _)| opener);
+                let braces = opener.map(|opener| [opener, p.span()]);
+                return p.halt(forms::array_update_in_braces(record.span, braces));
             }
             if !p.eat_keyword(Keyword::With) {
                 return if p.kind() == TokenKind::Bad {
@@ -400,8 +403,8 @@ impl Parser<'_> {
     fn field(&mut self) -> Parse<(Name, Expr)> {
         let name = self.field_name()?;
         if self.kind() == TokenKind::Colon {
-            let span = self.bump().span;
-            self.report(forms::record_colon(span));
+            let colon = self.bump();
+            self.report(forms::record_colon(colon.span, colon.touches));
         } else if matches!(self.kind(), TokenKind::Comma | TokenKind::Close(Bracket::Curly)) {
             let value = Expr { kind: ExprKind::Var(name.text.clone()), span: name.span };
             return Ok((name, value));

@@ -1,5 +1,7 @@
 //! The clauses of a `for` and of a `loop`: `i < n`, `a <= i < b`, `x in xs`, `if c`.
 
+use lambada_source::Fix;
+
 use super::expr::ADDITIVE;
 use super::{Parse, Parser};
 use crate::ast::{BinaryOp, Clause, Expr, ExprKind, Name, Pattern, PatternKind};
@@ -49,12 +51,11 @@ impl Parser<'_> {
             && let TokenKind::Op(BinaryOp::Lt | BinaryOp::Le) = self.ahead(1).kind
         {
             let name = self.bump_name();
-            self.below()?;
-            return Ok(Clause::Range(name, self.bound()?));
+            return Ok(Clause::Range(name, self.below()?));
         }
         let pattern = self.pattern()?;
         if self.kind() == TokenKind::Equals {
-            return self.halt(forms::range_for(self.span()));
+            return self.halt(forms::range_for(self.span(), None));
         }
         if !self.eat_keyword(Keyword::In) {
             return Err(self.expected_in(
@@ -80,15 +81,26 @@ impl Parser<'_> {
             _ => return self.halt(forms::range_pattern(pattern.span)),
         };
         let name = Name { text, span: pattern.span };
+        // A line may end in a colon elsewhere.
+        if self.kind() == TokenKind::Colon && self.ahead(1).starts_line {
+            let problem = forms::wrong_arrow(
+                self.span(),
+                ":",
+                "=>",
+                "an array is written `for i < n => e` or `for x in xs => e`",
+            );
+            return self.halt(problem);
+        }
         let inclusive = self.here() == "..." || self.ahead(1).kind == TokenKind::Equals;
         if inclusive {
-            return self.halt(forms::range_for(self.span()));
+            return self.inclusive_range();
         }
         if self.kind() == TokenKind::Colon {
             let sign = self.bump().span;
-            let to = self.bound()?;
-            let to = self.upper_bound(&to);
-            let problem = forms::range_colon(sign, &name.text, self.text_of(from.span), &to);
+            let last = self.bound()?;
+            let to = self.upper_bound(&last);
+            let fix = Fix::replace(sign.to(last.span), format!("..{to}")).probable();
+            let problem = forms::range_colon(sign, &name.text, self.text_of(from.span), &to, fix);
             return self.halt(problem);
         }
         self.bump();
@@ -112,26 +124,35 @@ impl Parser<'_> {
         less.map_or_else(|| format!("{text} + 1"), |above| self.text_of(above.span).to_string())
     }
 
+    /// Reports `a..=b` and `a...b`, which hold `b` in other languages.
+    fn inclusive_range<T>(&mut self) -> Parse<T> {
+        let sign = self.bump().span;
+        let whole = if self.kind() == TokenKind::Equals { sign.to(self.bump().span) } else { sign };
+        let end = self.bound()?.span;
+        let fix = Fix::replace(whole, "..").and(Fix::behind(end, " + 1")).probable();
+        self.halt(forms::range_for(sign, Some(fix)))
+    }
+
     /// `a <= i < b`
     fn between(&mut self) -> Parse<Clause> {
         let from = self.bound()?;
         self.bump();
         let name = self.bump_name();
-        self.below()?;
-        Ok(Clause::Between(from, name, self.bound()?))
+        Ok(Clause::Between(from, name, self.below()?))
     }
 
     fn bound(&mut self) -> Parse<Expr> {
         Ok(*self.nested(|p| p.binary(ADDITIVE))?)
     }
 
-    /// The `<` after an index; reports a `<=`.
-    fn below(&mut self) -> Parse<()> {
-        if self.kind() == TokenKind::Op(BinaryOp::Le) {
-            self.report(forms::inclusive_for(self.span()));
+    /// The `<` after an index and the bound; reports a `<=`.
+    fn below(&mut self) -> Parse<Expr> {
+        let sign = self.bump();
+        let bound = self.bound()?;
+        if sign.kind == TokenKind::Op(BinaryOp::Le) {
+            self.report(forms::inclusive_for(sign.span, bound.span));
         }
-        self.bump();
-        Ok(())
+        Ok(bound)
     }
 
     fn at_index(&self) -> bool {

@@ -4,6 +4,8 @@
 //! Parentheses recurse through all functions of this file, so expressions are boxed to keep stack
 //! frames small.
 
+use lambada_source::Fix;
+
 use super::{Halt, Parse, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
 use crate::messages::syntax::Missing;
@@ -99,6 +101,11 @@ impl Parser<'_> {
         let left = self.binary(PIPE)?;
         match self.kind() {
             _ if self.lost => Ok(left),
+            TokenKind::Keyword(Keyword::If)
+                if !self.in_clause && !self.in_case && self.at_condition_between() =>
+            {
+                self.condition_between(left)
+            }
             TokenKind::Keyword(Keyword::With) => {
                 let updated = self.updates(start, left);
                 Ok(self.or_error(start, updated))
@@ -173,6 +180,14 @@ impl Parser<'_> {
         if self.kind() == TokenKind::Op(BinaryOp::Eq) {
             let span = self.bump().span;
             self.report(forms::double_equals(span));
+            return Ok(());
+        }
+        let arrow = self.kind() == TokenKind::Op(BinaryOp::Lt)
+            && self.ahead(1).kind == TokenKind::Op(BinaryOp::Sub)
+            && self.ahead(1).touches;
+        if arrow {
+            let span = self.bump().span.to(self.bump().span);
+            self.report(forms::left_arrow(span));
             return Ok(());
         }
         if self.eat(TokenKind::Equals) {
@@ -356,10 +371,12 @@ impl Parser<'_> {
             TokenKind::Lower if self.lambda_word() => self.lambda_with_word().map(Some),
             TokenKind::Backslash if self.at_system() => Ok(None),
             TokenKind::Backslash if self.is_division() => {
-                self.halt(lexical::foreign_sign(self.span(), "\\", SOLVE))
+                self.halt(lexical::foreign_sign(self.span(), "\\", SOLVE, None))
             }
             TokenKind::Backslash => self.nested(Self::lambda).map(Some),
-            TokenKind::Keyword(Keyword::If) if self.in_clause => Ok(None),
+            TokenKind::Keyword(Keyword::If) if self.in_clause || self.at_condition_between() => {
+                Ok(None)
+            }
             TokenKind::Keyword(_)
                 if self.at_form() && self.token().starts_line && self.in_value() =>
             {
@@ -369,8 +386,14 @@ impl Parser<'_> {
                 Keyword::If | Keyword::Match | Keyword::Loop | Keyword::Accumulate,
             ) => {
                 let problem = forms::argument_needs_parentheses(self.span(), self.here());
+                let told = self.problems.len();
                 self.report(problem);
-                self.nested(Self::form).map(Some)
+                let reported = self.problems.get(told).is_some();
+                let form = self.nested(Self::form)?;
+                if reported && let Some(hint) = self.problems[told].hints.first_mut() {
+                    hint.fix = Some(Fix::parentheses(form.span));
+                }
+                Ok(Some(form))
             }
             TokenKind::Keyword(Keyword::Not) => self.not_argument().map(Some),
             _ if self.starts_atom() => self.postfix().map(Some),
@@ -466,7 +489,8 @@ impl Parser<'_> {
         let token = self.token();
         let name = matches!(token.kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Int(_));
         if name && !(dot.touches && token.touches) {
-            self.report(forms::space_before_dot(dot.span));
+            let before = self.tokens[self.at - 2].span;
+            self.report(forms::space_before_dot(dot.span, before.between(token.span)));
         }
         match token.kind {
             TokenKind::Lower | TokenKind::Upper => Ok(ExprKind::Field(inner, self.bump_name())),
@@ -499,7 +523,7 @@ impl Parser<'_> {
             let all = p.separated_from(usize::MAX, Self::index_or_slice)?;
             match p.kind() {
                 TokenKind::Colon => p.halt(forms::stepped_slice(p.span())),
-                TokenKind::DotDot => p.halt(forms::range_for(p.span())),
+                TokenKind::DotDot => p.halt(forms::range_for(p.span(), None)),
                 _ => Ok(all),
             }
         })?;
@@ -555,7 +579,7 @@ impl Parser<'_> {
             TokenKind::Close(bracket) if self.open.last() != Some(&bracket) => {
                 self.halt(syntax::unopened(span, bracket))
             }
-            TokenKind::DotDot => self.halt(forms::range_for(span)),
+            TokenKind::DotDot => self.halt(forms::range_for(span, None)),
             TokenKind::Text => self.halt(forms::text_value(span)),
             _ => Err(self.expected(Missing::Expression, "an expression")),
         }

@@ -1,7 +1,7 @@
 //! The forms that start with a keyword and extend as far right as possible: λ, `let`, `if`,
 //! `match`, `for`, `loop`, `accumulate`.
 
-use lambada_source::Span;
+use lambada_source::{Fix, Span};
 
 use super::lets::Layout;
 use super::{Halt, Parse, Parser};
@@ -98,12 +98,15 @@ impl Parser<'_> {
         if self.here() == "fun" {
             return self.nested(Self::lambda);
         }
-        let problem = forms::lambda_word(self.span(), self.here());
-        self.report(problem);
+        let (word, first) = (self.span(), self.ahead(1).span);
+        let name = self.here();
         self.bump();
         let params = self.params_until(|p| {
             matches!(p.kind(), TokenKind::Arrow | TokenKind::FatArrow | TokenKind::Colon)
-        })?;
+        });
+        let sign = (self.kind() != TokenKind::Arrow).then(|| self.span());
+        self.report(forms::lambda_word(word, name, first, sign));
+        let params = params?;
         self.bump();
         let body = self.nested(Self::expr)?;
         Ok(self.make(start, ExprKind::Lambda(params, body)))
@@ -113,7 +116,12 @@ impl Parser<'_> {
     fn arrow(&mut self, arrow: TokenKind, spelling: &'static str, form: &str) -> Parse<()> {
         let swapped =
             matches!(self.kind(), TokenKind::Arrow | TokenKind::FatArrow) && self.kind() != arrow;
-        if swapped || (self.kind() == TokenKind::Dot && arrow == TokenKind::Arrow) {
+        let other = match self.kind() {
+            TokenKind::Dot => arrow == TokenKind::Arrow,
+            TokenKind::Colon => arrow == TokenKind::Arrow && !self.arrow_follows(),
+            _ => false,
+        };
+        if swapped || other {
             let problem = forms::wrong_arrow(self.span(), self.here(), spelling, form);
             self.report(problem);
             self.bump();
@@ -126,12 +134,18 @@ impl Parser<'_> {
         }
     }
 
+    /// Whether a `->` follows on this line, so that a `:` begins a type.
+    fn arrow_follows(&self) -> bool {
+        let mut rest = self.tokens[self.at + 1..].iter().take_while(|token| !token.starts_line);
+        rest.any(|token| token.kind == TokenKind::Arrow)
+    }
+
     /// `if c then a else if d then b else e`, without recursion over the chain.
     fn choice(&mut self) -> Parse<Box<Expr>> {
-        let mut branches = Vec::new();
+        let (mut branches, mut colons) = (Vec::new(), false);
         let otherwise = loop {
             let keyword = self.bump().span;
-            let condition = self.condition(keyword)?;
+            let condition = self.condition(keyword, &mut colons)?;
             let yes = if self.lost { self.nothing() } else { self.then_branch(keyword)? };
             branches.push((keyword, condition, yes));
             if self.lost {
@@ -143,6 +157,9 @@ impl Parser<'_> {
                 continue;
             }
             self.bump();
+            if colons {
+                self.eat(TokenKind::Colon);
+            }
             if !self.is(Keyword::If) {
                 break self.expr()?;
             }
@@ -153,10 +170,19 @@ impl Parser<'_> {
         }))
     }
 
-    fn condition(&mut self, keyword: Span) -> Parse<Box<Expr>> {
+    /// The condition and its `then`. `colons` says whether a `:` stood in the place of a `then`.
+    fn condition(&mut self, keyword: Span, colons: &mut bool) -> Parse<Box<Expr>> {
         let condition = self.in_condition(Self::expr)?;
+        if !self.lost && self.kind() == TokenKind::Colon {
+            *colons = true;
+            let fix = self.without_colons();
+            let problem = forms::missing_then(keyword, &self.found(), self.gap(), Some(fix));
+            self.report(problem);
+            self.bump();
+            return Ok(condition);
+        }
         if !self.lost && !self.is(Keyword::Then) {
-            let problem = forms::missing_then(keyword, &self.found(), self.gap());
+            let problem = forms::missing_then(keyword, &self.found(), self.gap(), None);
             self.missing(problem);
         }
         self.find(|kind| kind == TokenKind::Keyword(Keyword::Then));
@@ -164,6 +190,56 @@ impl Parser<'_> {
             self.bump();
         }
         Ok(condition)
+    }
+
+    /// The edits for the colon here, and the one behind the `else` if the next `else` has one.
+    fn without_colons(&self) -> Fix {
+        let touches = if self.token().touches { " then" } else { "then" };
+        let then = Fix::replace(self.span(), touches);
+        let mut keywords = self.tokens[self.at..].windows(2).filter(|pair| {
+            matches!(pair[0].kind, TokenKind::Keyword(Keyword::Else | Keyword::If | Keyword::Def))
+        });
+        match keywords.next() {
+            Some([word, colon])
+                if word.kind == TokenKind::Keyword(Keyword::Else)
+                    && colon.kind == TokenKind::Colon =>
+            {
+                then.and(Fix::remove(colon.span))
+            }
+            _ => then,
+        }
+    }
+
+    /// Whether the `if` here stands behind the value that it chooses: `a if c else b`.
+    pub(super) fn at_condition_between(&self) -> bool {
+        if !self.is(Keyword::If) {
+            return false;
+        }
+        let inside = self.within(self.at + 1).filter(|(depth, _)| *depth == 0);
+        let mut keywords = inside.filter_map(|(_, token)| match token.kind {
+            TokenKind::Keyword(keyword @ (Keyword::Then | Keyword::Else | Keyword::Def)) => {
+                Some(keyword)
+            }
+            _ => None,
+        });
+        keywords.next() == Some(Keyword::Else)
+    }
+
+    /// Reports `a if c else b`, and reads it.
+    pub(super) fn condition_between(&mut self, value: Box<Expr>) -> Parse<Box<Expr>> {
+        let keyword = self.bump().span;
+        let condition = self.in_condition(|p| p.nested(Self::single))?;
+        if !self.is(Keyword::Else) {
+            return Ok(value);
+        }
+        let otherwise = self.bump().span;
+        let [c, a] = [condition.span, value.span].map(|span| self.text_of(span));
+        let better = format!("if {c} then {a} else");
+        let whole = value.span.to(otherwise);
+        self.report(forms::condition_between(keyword, value.span, whole, &better));
+        let other = self.nested(Self::single)?;
+        let span = value.span.to(other.span);
+        Ok(Box::new(Expr { kind: ExprKind::If(condition, value, other), span }))
     }
 
     /// A branch up to its `else` or `elif`, which is not consumed.
@@ -297,7 +373,7 @@ impl Parser<'_> {
     /// The arrow after the pattern of a case.
     fn case_arrow(&mut self) -> Parse<()> {
         if !self.lost && self.kind() == TokenKind::Colon {
-            self.report(forms::colon_in_case(self.span()));
+            self.report(forms::colon_in_case(self.span(), self.token().touches));
             self.lost = true;
         }
         self.find(|kind| kind == TokenKind::Arrow);
@@ -314,7 +390,7 @@ impl Parser<'_> {
             return self.halt(forms::checkpoint_array(self.span()));
         }
         if self.is(Keyword::Do) {
-            let problem = forms::for_do(keyword);
+            let problem = forms::for_do(keyword, self.span());
             self.report(problem);
             self.bump();
         } else {
@@ -332,9 +408,11 @@ impl Parser<'_> {
     fn looping(&mut self) -> Parse<Box<Expr>> {
         let start = self.at;
         let keyword = self.bump().span;
+        let first = self.at;
         let param = self.let_param()?;
         if self.kind() == TokenKind::Comma {
-            return self.halt(items::tuple_pattern(self.span()));
+            let tuple = self.up_to_equals(first);
+            return self.halt(items::tuple_pattern(self.span(), tuple));
         }
         let init = match &param.pattern.kind {
             // `loop x for …` begins with the `x` around it.
@@ -448,7 +526,12 @@ impl Parser<'_> {
             return Err(Halt);
         }
         let Some(layout) = self.body_follows(start) else {
-            let problem = forms::accumulate_in(keyword, &self.found(), self.gap());
+            let problem = forms::accumulate_in(
+                keyword,
+                &self.found(),
+                self.gap(),
+                self.starts_expression() && !self.ends_item(),
+            );
             return self.halt(problem);
         };
         let body = self.body(start, layout)?;

@@ -4,9 +4,9 @@
 use lambada_source::{Problem, Span};
 
 use super::expr::{BITS, COMPARISON, PIPE, PRODUCT};
-use super::{Halt, Parse, Parser};
+use super::{Parse, Parser};
 use crate::ast::{BinaryOp, Expr, ExprKind};
-use crate::messages::{forms, items, lexical};
+use crate::messages::{forms, lexical};
 use crate::token::{Borrowed, Bracket, Keyword, TokenKind};
 
 /// An infix sign.
@@ -93,7 +93,11 @@ impl Parser<'_> {
         let mut between = self.tokens[first..self.at].iter();
         match between.find(|token| token.kind == TokenKind::Borrowed(Borrowed::BitAnd)) {
             Some(and) => forms::and_of_comparisons(and.span),
-            None => forms::chained_comparison(self.tokens[first].span, self.span()),
+            None => {
+                let first = self.tokens[first].span;
+                let middle = self.text_of(first.between(self.span())).trim();
+                forms::chained_comparison(first, self.span(), middle)
+            }
         }
     }
 
@@ -139,6 +143,7 @@ impl Parser<'_> {
                     self.span(),
                     self.here(),
                     "a field is written `r.x`, an application `f (g x)`",
+                    None,
                 ));
             }
             TokenKind::Borrowed(Borrowed::Apply) => Some(Infix::Apply),
@@ -196,65 +201,5 @@ impl Parser<'_> {
             at += 1;
         }
         self.tokens[at].kind == TokenKind::Equals
-    }
-
-    /// An `=` after an expression: a comparison was meant, or the start of a new item or binding is
-    /// missing.
-    fn stray_equals(&mut self, start: usize) -> Parse<BinaryOp> {
-        let mut first = self.at;
-        while first > start && !self.tokens[first].starts_line {
-            first -= 1;
-        }
-        let line = self.tokens[first];
-        if self.open.is_empty()
-            && first > start
-            && line.column <= self.item_column
-            && line.kind == TokenKind::Lower
-        {
-            let known = self.foreign_word(first);
-            self.at = first;
-            return if known {
-                Err(Halt)
-            } else {
-                self.halt(items::missing_def(line.span, self.here()))
-            };
-        }
-        if self.open.last() == Some(&Bracket::Curly)
-            && self.at > start + 1
-            && self.tokens[self.at - 1].kind == TokenKind::Lower
-        {
-            return self.halt(forms::missing_comma(self.tokens[self.at - 1].span));
-        }
-        if self.in_condition {
-            return Ok(BinaryOp::Eq);
-        }
-        let problem = forms::single_equals(self.span());
-        // A line that begins with a name is a definition without its `let`.
-        if first > start && line.starts_line && self.is_named(first) {
-            return self.halt(problem);
-        }
-        if !self.is_next_field() {
-            self.report(problem);
-            self.stray_equals = Some(self.problems.len());
-        }
-        Ok(BinaryOp::Eq)
-    }
-
-    /// Whether the tokens from `first` to here are a name, or a pattern in brackets.
-    fn is_named(&self, first: usize) -> bool {
-        match self.tokens[first].kind {
-            TokenKind::Lower => self.at == first + 1,
-            TokenKind::Open(_) => matches!(self.tokens[self.at - 1].kind, TokenKind::Close(_)),
-            _ => false,
-        }
-    }
-
-    /// Whether this is the `=` of the next field of a record without a closing brace, which has
-    /// been reported.
-    fn is_next_field(&self) -> bool {
-        let told = self.stray_equals == Some(self.problems.len());
-        told && self.at > 2
-            && self.tokens[self.at - 1].kind == TokenKind::Lower
-            && self.tokens[self.at - 2].kind == TokenKind::Comma
     }
 }

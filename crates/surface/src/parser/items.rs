@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use lambada_source::{Problem, Span};
+use lambada_source::{Fix, Problem, Span};
 
 use super::{Halt, Parse, Parser, broken};
 use crate::ast::{
@@ -174,7 +174,8 @@ impl Parser<'_> {
             return self.type_item().map(Some);
         }
         if IMPORT_WORDS.contains(&word) && (named || next == TokenKind::Text) {
-            return self.halt(items::foreign_import(span, word));
+            let fix = self.as_import(next == TokenKind::Text);
+            return self.halt(items::foreign_import(span, word, fix));
         }
         if self.forgotten_def() {
             if self.problems.last().is_none_or(|problem| problem.labels[0].span != span) {
@@ -206,7 +207,11 @@ impl Parser<'_> {
             if self.kind() == TokenKind::Bad {
                 return Err(Halt);
             }
-            let problem = items::import_path(self.gap().span, &self.found());
+            let name = matches!(self.kind(), TokenKind::Lower | TokenKind::Upper);
+            let whole = self.ahead(1).starts_line || self.ahead(1).kind == TokenKind::End;
+            let quoted = Fix::around(self.span(), "\"", "\"").probable();
+            let quoted = (name && whole && !self.token().starts_line).then_some(quoted);
+            let problem = items::import_path(self.gap().span, &self.found(), quoted);
             return self.halt(problem);
         }
         let path = self.text();
@@ -216,6 +221,31 @@ impl Parser<'_> {
         let span = self.span_from(start);
         self.end_item()?;
         Ok(Item::Import(Import { path, alias, names, span }))
+    }
+
+    /// The edits that make `open "path"`, `open path` and `from path import a, b` an import.
+    fn as_import(&self, quoted: bool) -> Option<Fix> {
+        let (word, path) = (self.span(), self.ahead(1).span);
+        let line = self.tokens[self.at + 1..].iter();
+        let line: Vec<&Token> =
+            line.take_while(|t| !t.starts_line && t.kind != TokenKind::End).collect();
+        let import = Fix::replace(word, "import");
+        let import = match &line[1..] {
+            [] => import,
+            [keyword, first, ..] if keyword.kind == TokenKind::Keyword(Keyword::Import) => {
+                let (opener, last) = (keyword.span.to(first.span.start()), line.last()?.span);
+                let names = line[2..].iter().all(|token| {
+                    matches!(token.kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Comma)
+                });
+                names.then(|| import.and(Fix::replace(opener, "(")).and(Fix::behind(last, ")")))?
+            }
+            _ => return None,
+        };
+        if quoted {
+            Some(import)
+        } else {
+            Some(import.and(Fix::around(path, "\"", "\"")).probable())
+        }
     }
 
     /// `as name`, if it is there; `as` is no reserved word.
@@ -259,7 +289,7 @@ impl Parser<'_> {
             {
                 Ok(())
             }
-            TokenKind::Equals => self.halt(forms::single_equals(self.span())),
+            TokenKind::Equals => self.halt(forms::single_equals(self.span(), None)),
             // Reported at the `let`.
             TokenKind::Keyword(Keyword::In) if self.item_is_let => Err(Halt),
             // Possibly the end of a skipped construct.
@@ -340,7 +370,10 @@ impl Parser<'_> {
                 return self.halt(items::sizes_come_first(self.span()));
             }
             TokenKind::Open(Bracket::Curly) => {
-                return self.halt(forms::braces_around_body(self.span()));
+                let inside = self.within(self.at + 1).filter(|(depth, _)| *depth == 0);
+                let closers = inside.filter(|(_, t)| t.kind == TokenKind::Close(Bracket::Curly));
+                let closer = closers.map(|(_, token)| token.span).last();
+                return self.halt(forms::braces_around_body(self.span(), closer));
             }
             TokenKind::Arrow | TokenKind::FatArrow => {
                 let typed = self.equals_follows();
@@ -361,8 +394,10 @@ impl Parser<'_> {
             _ => {}
         }
         if self.eat(TokenKind::Colon) {
-            if !self.starts_type() {
-                return self.halt(forms::body_after_colon(self.tokens[self.at - 1].span));
+            if !self.starts_type() || self.at_body() {
+                let colon = self.tokens[self.at - 1];
+                let defines = self.kind() == TokenKind::Equals;
+                return self.halt(forms::body_after_colon(colon.span, colon.touches, defines));
             }
             let colon = self.tokens[self.at - 1].span;
             head.result = Some(self.type_expr()?);
@@ -384,6 +419,28 @@ impl Parser<'_> {
             self.find(|kind| kind == TokenKind::Equals);
         }
         self.equals("a definition is written `def f x = e`")
+    }
+
+    /// Whether the body follows and not a type, because an operator or a form that no type has
+    /// comes before any `=`.
+    fn at_body(&self) -> bool {
+        for token in &self.tokens[self.at..] {
+            match token.kind {
+                TokenKind::Op(BinaryOp::Mul) | TokenKind::Keyword(Keyword::With) => {}
+                TokenKind::Real(_) | TokenKind::Op(_) | TokenKind::Keyword(_) => {
+                    return !matches!(
+                        token.kind,
+                        TokenKind::Op(BinaryOp::Eq)
+                            | TokenKind::Keyword(Keyword::Def | Keyword::Type | Keyword::Import)
+                    );
+                }
+                TokenKind::Open(Bracket::Square) | TokenKind::Equals | TokenKind::End => {
+                    return false;
+                }
+                _ => {}
+            }
+        }
+        false
     }
 
     /// Whether an `=` follows on this line.
@@ -445,11 +502,18 @@ impl Parser<'_> {
         let start = self.at;
         if self.token().touches && !self.at_size_variable() {
             let name = self.text_at(start - 1);
-            return self.halt(items::element_assignment(self.span(), name));
+            let local =
+                start > 1 && self.tokens[start - 2].kind == TokenKind::Keyword(Keyword::Let);
+            let place = self.tokens[start - 1].span;
+            let update = local.then(|| Fix::behind(place, format!(" = {name} with ")));
+            return self.halt(items::element_assignment(self.span(), name, update));
         }
         let name = self.brackets("", |p| match (p.kind(), p.ahead(1).kind) {
             (TokenKind::Lower | TokenKind::Upper, TokenKind::Close(_)) => Ok(p.bump_name()),
-            _ => p.halt(items::size_is_a_name(p.span())),
+            _ => {
+                let split = p.each_name_in_brackets();
+                p.halt(items::size_is_a_name(p.span(), split))
+            }
         })?;
         Ok(name.unwrap_or(Name { text: "_".into(), span: self.span_from(start) }))
     }
@@ -570,11 +634,11 @@ impl Parser<'_> {
         if alias {
             let ty = self.type_expr()?;
             if self.kind() == TokenKind::Bar {
-                let text = &self.text[ty.span.start as usize..ty.span.end as usize];
-                return self.halt(items::constructor_case(
-                    ty.span,
-                    text.split_whitespace().next().unwrap_or(text),
-                ));
+                let text = self.text_of(ty.span);
+                let name = text.split_whitespace().next().unwrap_or(text);
+                let span = Span { end: ty.span.start + name.len() as u32, ..ty.span };
+                let others = self.lower_alternatives();
+                return self.halt(items::constructor_case(span, name, &others));
             }
             return Ok(TypeBody::Alias(ty));
         }
@@ -605,7 +669,8 @@ impl Parser<'_> {
 
     fn constructor_argument(&mut self) -> Parse<TypeExpr> {
         if self.kind() == TokenKind::Lower && self.here() == "of" {
-            return self.halt(items::constructor_of(self.span()));
+            let arguments = self.without_of();
+            return self.halt(items::constructor_of(self.span(), arguments));
         }
         self.atomic_type()
     }
@@ -614,7 +679,7 @@ impl Parser<'_> {
         match self.kind() {
             TokenKind::Upper => Ok(self.bump_name()),
             TokenKind::Lower => {
-                let problem = items::constructor_case(self.span(), self.here());
+                let problem = items::constructor_case(self.span(), self.here(), &[]);
                 self.report(problem);
                 Ok(self.bump_name())
             }

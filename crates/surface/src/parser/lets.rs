@@ -65,7 +65,7 @@ impl Parser<'_> {
         self.columns.iter().any(|(_, layout)| *layout == Layout::Value)
     }
 
-    fn starts_expression(&self) -> bool {
+    pub(super) fn starts_expression(&self) -> bool {
         matches!(
             self.kind(),
             TokenKind::Backslash | TokenKind::Op(BinaryOp::Sub) | TokenKind::Keyword(Keyword::Not)
@@ -155,7 +155,8 @@ impl Parser<'_> {
             return self.missing(forms::and_without_rec(self.span()));
         }
         self.at = line.unwrap_or(end);
-        let problem = forms::missing_in(keyword, &self.found(), self.gap());
+        let body = self.starts_expression() && !self.ends_item();
+        let problem = forms::missing_in(keyword, &self.found(), self.gap(), body);
         self.at = end;
         self.missing(problem);
     }
@@ -194,9 +195,11 @@ impl Parser<'_> {
         if name && (params || matches!(next, TokenKind::Keyword(Keyword::True | Keyword::False))) {
             return Ok(Binding::Functions(vec![self.local_function(start, false)?]));
         }
+        let first = self.at;
         let param = self.let_param()?;
         if self.kind() == TokenKind::Comma {
-            return self.halt(items::tuple_pattern(self.span()));
+            let tuple = self.up_to_equals(first);
+            return self.halt(items::tuple_pattern(self.span(), tuple));
         }
         self.find(|kind| kind == TokenKind::Equals);
         let start = self.at;
@@ -243,6 +246,15 @@ impl Parser<'_> {
             Subscripts::Error => ExprKind::Error,
         };
         Ok(Binding::Value(Param { pattern, ty: None }, self.make(first, kind)))
+    }
+
+    /// The place of the tokens from `first` up to the `=` on this line.
+    pub(super) fn up_to_equals(&self, first: usize) -> Option<Span> {
+        let line = self.tokens[self.at..].iter().take_while(|token| !token.starts_line);
+        let length = line.take_while(|token| token.kind != TokenKind::Equals).count();
+        let end = self.at + length;
+        let found = self.tokens.get(end)?.kind == TokenKind::Equals;
+        found.then(|| self.tokens[first].span.to(self.tokens[end - 1].span))
     }
 
     fn rec_functions(&mut self, start: usize) -> Parse<Vec<Def>> {

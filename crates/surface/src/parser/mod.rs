@@ -23,7 +23,7 @@ pub(crate) use expr::{ADDITIVE, COMPARISON, PIPE, POWER, UNARY};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use lambada_source::{FileId, Problem, Span, stack};
+use lambada_source::{FileId, Fix, Problem, Span, stack};
 
 use crate::ast::{Expr, ExprKind, Module, Name, TypeExpr};
 use crate::capitals;
@@ -478,8 +478,20 @@ impl<'a> Parser<'a> {
                 self.halt(syntax::mismatched(opener, bracket, self.span(), found))
             }
             _ if self.ends_item() => self.halt(syntax::unclosed(opener, bracket, self.gap())),
-            _ => self.halt(syntax::in_brackets(&what, &self.found(), self.gap(), opener, bracket)),
+            _ => {
+                let lambda = self.lambda_without_sign(opener);
+                let found = self.found();
+                self.halt(syntax::in_brackets(&what, &found, self.gap(), opener, bracket, lambda))
+            }
         }
+    }
+
+    /// The edits that make `(x => e)` a function, if an arrow follows the first name in parentheses.
+    fn lambda_without_sign(&self, opener: Span) -> Option<Fix> {
+        let arrow = matches!(self.kind(), TokenKind::Arrow | TokenKind::FatArrow);
+        let name = *self.tokens[..self.at].last()?;
+        let alone = name.kind == TokenKind::Lower && opener.end == name.span.start;
+        (arrow && alone).then(|| Fix::before(name.span, "\\").and(Fix::replace(self.span(), "->")))
     }
 
     /// Skips to the partner of an opening bracket, over nested pairs.
@@ -535,7 +547,8 @@ impl<'a> Parser<'a> {
                 && commas
                 && self.open.last() == Some(&Bracket::Square)
             {
-                return self.halt(messages::semicolon_in_list(semicolon));
+                let rows = self.rows();
+                return self.halt(messages::semicolon_in_list(semicolon, rows));
             }
             let comma = self.bump().span;
             if matches!(self.kind(), TokenKind::Close(_)) {
@@ -547,6 +560,65 @@ impl<'a> Parser<'a> {
             all.push(one(self)?);
         }
         Ok(all)
+    }
+
+    /// The edits that make each row of `[a, b; c, d]`, which is open here, an array.
+    fn rows(&self) -> Option<Fix> {
+        let (opener, bracket) = self.enclosing().filter(|(_, b)| *b == Bracket::Square)?;
+        let mut fix = Fix::behind(opener, bracket.opening());
+        let first = self.tokens.partition_point(|token| token.span.end <= opener.end);
+        for (depth, token) in self.within(first) {
+            match token.kind {
+                TokenKind::Semicolon if depth == 0 => {
+                    fix = fix.and(Fix::replace(token.span, "],")).and(self.opens_row(token.span));
+                }
+                TokenKind::Close(Bracket::Square) if depth == 0 => {
+                    return Some(fix.and(Fix::before(token.span, bracket.closing())));
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// A `[` before the token after this span.
+    fn opens_row(&self, after: Span) -> Fix {
+        let next = self.tokens.partition_point(|token| token.span.end <= after.end);
+        Fix::before(self.tokens[next.min(self.tokens.len() - 1)].span, "[")
+    }
+
+    /// The tokens from one on up to the bracket that closes around them, with the number of
+    /// brackets that are open before each.
+    fn within(&self, first: usize) -> impl Iterator<Item = (usize, Token)> {
+        let mut depth = 0_usize;
+        let tokens = self.tokens[first..].iter().map(move |token| {
+            let before = depth;
+            match token.kind {
+                TokenKind::Open(_) => depth += 1,
+                TokenKind::Close(_) => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            (before, *token)
+        });
+        let mut over = false;
+        tokens.take_while(move |(depth, token)| {
+            let taken = !over;
+            over |= *depth == 0 && matches!(token.kind, TokenKind::Close(_) | TokenKind::End);
+            taken
+        })
+    }
+
+    /// The edits that replace each `,` outside of inner brackets, from here to the closing bracket.
+    fn each_comma(&self, text: &str) -> Fix {
+        let commas = self
+            .within(self.at)
+            .filter(|(depth, token)| *depth == 0 && token.kind == TokenKind::Comma);
+        let fixes = commas.map(|(_, token)| {
+            let next = self.tokens.partition_point(|other| other.span.end <= token.span.end);
+            let next = self.tokens[next.min(self.tokens.len() - 1)].span;
+            Fix::replace(token.span.to(next.start()), text)
+        });
+        fixes.reduce(Fix::and).unwrap_or_else(|| Fix::replace(self.span(), text))
     }
 
     /// Whether a `;` separates the elements of an array or the fields of a record.

@@ -6,8 +6,11 @@
 //! place of the problem, and parsing continues after it. A token of an outer construct ends the
 //! search.
 
+use lambada_source::{Fix, Span};
+
 use super::{Halt, Parse, Parser, SEARCHES};
-use crate::ast::{Expr, ExprKind};
+use crate::ast::{BinaryOp, Expr, ExprKind};
+use crate::messages::{forms, items};
 use crate::token::{Bracket, Keyword, Token, TokenKind};
 
 /// A token that a skipped construct requires, and the first token of that construct.
@@ -31,6 +34,83 @@ impl Parser<'_> {
             self.lost = true;
             Box::new(self.error_expr(start))
         })
+    }
+
+    /// An `=` after an expression: a comparison was meant, or the start of a new item or binding is
+    /// missing.
+    pub(super) fn stray_equals(&mut self, start: usize) -> Parse<BinaryOp> {
+        let mut first = self.at;
+        while first > start && !self.tokens[first].starts_line {
+            first -= 1;
+        }
+        let line = self.tokens[first];
+        if self.open.is_empty()
+            && first > start
+            && line.column <= self.item_column
+            && line.kind == TokenKind::Lower
+        {
+            let known = self.foreign_word(first);
+            self.at = first;
+            return if known {
+                Err(Halt)
+            } else {
+                self.halt(items::missing_def(line.span, self.here()))
+            };
+        }
+        if self.open.last() == Some(&Bracket::Curly)
+            && self.at > start + 1
+            && self.tokens[self.at - 1].kind == TokenKind::Lower
+        {
+            let name = self.tokens[self.at - 1].span;
+            return self.halt(forms::missing_comma(name, self.tokens[self.at - 2].span));
+        }
+        if self.in_condition {
+            return Ok(BinaryOp::Eq);
+        }
+        if let Some((name, index)) = self.assigned_element(first) {
+            let update = Fix::before(name, format!("let {} = ", self.text_of(name)));
+            let fix = update.and(Fix::before(index, " with "));
+            let problem = items::element_assignment(index, self.text_of(name), Some(fix));
+            return self.halt(problem);
+        }
+        // A line that begins with a name is a definition without its `let`.
+        if first > start && line.starts_line && self.is_named(first) {
+            return self.halt(forms::single_equals(self.span(), Some(line.span)));
+        }
+        let problem = forms::single_equals(self.span(), None);
+        if !self.is_next_field() {
+            self.report(problem);
+            self.stray_equals = Some(self.problems.len());
+        }
+        Ok(BinaryOp::Eq)
+    }
+
+    /// The name and the index if the tokens from `first` to here are `xs[i]`.
+    fn assigned_element(&self, first: usize) -> Option<(Span, Span)> {
+        let (name, opener) = (self.tokens[first], *self.tokens.get(first + 1)?);
+        let indexed = name.kind == TokenKind::Lower
+            && name.starts_line
+            && opener.kind == TokenKind::Open(Bracket::Square)
+            && first + 1 + self.within(first + 2).count() + 1 == self.at;
+        indexed.then(|| (name.span, opener.span.to(self.tokens[self.at - 1].span)))
+    }
+
+    /// Whether the tokens from `first` to here are a name, or a pattern in brackets.
+    fn is_named(&self, first: usize) -> bool {
+        match self.tokens[first].kind {
+            TokenKind::Lower => self.at == first + 1,
+            TokenKind::Open(_) => matches!(self.tokens[self.at - 1].kind, TokenKind::Close(_)),
+            _ => false,
+        }
+    }
+
+    /// Whether this is the `=` of the next field of a record without a closing brace, which has
+    /// been reported.
+    fn is_next_field(&self) -> bool {
+        let told = self.stray_equals == Some(self.problems.len());
+        told && self.at > 2
+            && self.tokens[self.at - 1].kind == TokenKind::Lower
+            && self.tokens[self.at - 2].kind == TokenKind::Comma
     }
 
     /// `Error` at the current token.

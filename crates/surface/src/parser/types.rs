@@ -1,10 +1,12 @@
 //! Types.
 
+use lambada_source::{Fix, Span};
+
 use super::{Parse, Parser};
 use crate::ast::{BinaryOp, Expr, Name, TypeExpr, TypeKind};
 use crate::messages::syntax::Missing;
 use crate::messages::{forms, items};
-use crate::token::{Bracket, TokenKind};
+use crate::token::{Bracket, Token, TokenKind};
 
 impl Parser<'_> {
     fn make_type(&self, start: usize, kind: TypeKind) -> TypeExpr {
@@ -53,7 +55,8 @@ impl Parser<'_> {
                 // After an argument with a problem, the next token probably starts no argument.
                 while self.starts_type() && self.at != self.recovered {
                     if self.kind() == TokenKind::Open(Bracket::Square) && self.token().touches {
-                        return self.halt(items::size_after_type(self.span(), &name.text));
+                        let moved = self.sizes_first(name.span);
+                        return self.halt(items::size_after_type(self.span(), &name.text, moved));
                     }
                     if arguments.is_empty() && self.size_argument() {
                         sizes.push(self.bracketed_size()?.and_then(|size| size));
@@ -66,6 +69,62 @@ impl Parser<'_> {
             TokenKind::Open(Bracket::Square) => self.array_type(Self::applied_type),
             _ => self.atomic_type(),
         }
+    }
+
+    /// The edits that give each of the names up to the closing bracket its own brackets.
+    pub(super) fn each_name_in_brackets(&self) -> Option<Fix> {
+        let inside: Vec<Token> = self.within(self.at).map(|(_, token)| token).collect();
+        let (_, names) = inside.split_last()?;
+        let separates = |token: &&Token| token.kind == TokenKind::Comma;
+        let words: Vec<Span> =
+            names.iter().filter(|token| !separates(token)).map(|token| token.span).collect();
+        let plain = names.iter().all(|token| {
+            matches!(token.kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Comma)
+        });
+        let gaps = words.windows(2).map(|pair| Fix::replace(pair[0].between(pair[1]), "] ["));
+        gaps.reduce(Fix::and).filter(|_| plain)
+    }
+
+    /// The edits that put the touching brackets here before a type.
+    fn sizes_first(&self, element: Span) -> Fix {
+        let (mut end, mut at) = (self.at, self.at);
+        while self.tokens[at].kind == TokenKind::Open(Bracket::Square) && self.tokens[at].touches {
+            end = at + self.within(at + 1).count();
+            at = end + 1;
+        }
+        let sizes = self.span().to(self.tokens[end.min(self.tokens.len() - 1)].span);
+        Fix::before(element, self.text_of(sizes)).and(Fix::remove(sizes))
+    }
+
+    /// The names with a small letter after each `|` from here on.
+    pub(super) fn lower_alternatives(&self) -> Vec<(Span, &str)> {
+        let item = self.tokens[self.at..]
+            .iter()
+            .take_while(|token| !matches!(token.kind, TokenKind::End | TokenKind::Keyword(_)));
+        let tokens: Vec<&Token> = item.collect();
+        let pairs = tokens
+            .windows(2)
+            .filter(|pair| pair[0].kind == TokenKind::Bar && pair[1].kind == TokenKind::Lower);
+        pairs.map(|pair| (pair[1].span, self.text_of(pair[1].span))).collect()
+    }
+
+    /// The edits that leave out this `of` and those of the other constructors, and each `*`.
+    pub(super) fn without_of(&self) -> Fix {
+        let remove = |at: usize| {
+            let next = self.tokens[at + 1].span;
+            Fix::remove(self.tokens[at].span.to(next.start()))
+        };
+        let mut fix = remove(self.at);
+        for at in self.at + 1..self.tokens.len() - 1 {
+            match self.tokens[at].kind {
+                TokenKind::Op(BinaryOp::Mul) => fix = fix.and(remove(at)),
+                TokenKind::Lower if self.text_at(at) == "of" => fix = fix.and(remove(at)),
+                TokenKind::Lower | TokenKind::Upper | TokenKind::Bar => {}
+                TokenKind::Open(_) | TokenKind::Close(_) | TokenKind::Comma => {}
+                _ => break,
+            }
+        }
+        fix
     }
 
     pub(super) fn starts_type(&self) -> bool {
@@ -138,7 +197,7 @@ impl Parser<'_> {
             }
             let size = p.nested(Self::single)?;
             if p.kind() == TokenKind::Comma {
-                p.halt(items::many_sizes(p.span()))
+                p.halt(items::many_sizes(p.span(), p.each_comma("][")))
             } else {
                 Ok(Some(*size))
             }
@@ -191,7 +250,7 @@ impl Parser<'_> {
                 Ok((name, p.type_expr()?))
             })?;
             match p.kind() {
-                TokenKind::Semicolon if !p.lost => p.halt(forms::semicolon_in_list(p.span())),
+                TokenKind::Semicolon if !p.lost => p.halt(forms::semicolon_in_list(p.span(), None)),
                 _ => Ok(fields),
             }
         })?;
