@@ -153,8 +153,13 @@ impl Printer<'_> {
                 return;
             }
             Exp::Op(Op::Check { cond, site, values }) if site.written => {
-                let check = self.check_of(site, values);
-                let value = build::call(check, [self.decided(*cond), build::tuple(Vec::new())]);
+                let (words, shown) = self.text_of(site, values);
+                let value = if *cond == Atom::bool(false) {
+                    build::expr(ExprKind::Fail(words, shown))
+                } else {
+                    let check = build::expr(ExprKind::Check(words, shown));
+                    build::call(check, [self.decided(*cond), build::tuple(Vec::new())])
+                };
                 lines.push(Line::Effect { value, unit: true });
                 return;
             }
@@ -171,8 +176,8 @@ impl Printer<'_> {
         self.define(stm.binds[0].var, value, lines);
     }
 
-    /// `check "text {x}"`
-    fn check_of(&self, site: &Site, values: &[Atom]) -> Expr {
+    /// The text of a check, `"text {x}"`: its words and its values.
+    fn text_of(&self, site: &Site, values: &[Atom]) -> (Vec<Rc<str>>, Vec<Expr>) {
         let (mut words, mut shown) = (vec![String::new()], Vec::new());
         for part in site.parts(values.len()) {
             match part {
@@ -183,7 +188,7 @@ impl Printer<'_> {
                 }
             }
         }
-        build::expr(ExprKind::Check(words.into_iter().map(Rc::from).collect(), shown))
+        (words.into_iter().map(Rc::from).collect(), shown)
     }
 
     /// `let (…, a, b) = accumulate a = x, b = y in …`

@@ -114,7 +114,6 @@ impl Infer<'_> {
         if let Some(name) = name {
             let (mut exp, bound) = self.variable(name, head.span, expr.span);
             self.convert_by_name(&mut exp, &mut args);
-            self.extrema.note(&exp, &args, expr.span);
             if args.len() > 1 {
                 self.extremum_of_two(&exp);
             }

@@ -16,7 +16,6 @@ mod conversions;
 mod declare;
 mod env;
 mod expr;
-mod extrema;
 mod fields;
 mod fixes;
 mod functions;
@@ -50,7 +49,6 @@ use crate::solve::ty::{Ty, VariantId};
 use crate::typed::{Claim, Function, GlobalId, Local, LocalId};
 pub(crate) use env::{Env, LocalMeaning};
 use env::{OwnCall, Provisional, SizedCall};
-use extrema::Extrema;
 use fixes::Written;
 pub(crate) use missing::MissingSize;
 use sums::Sums;
@@ -147,8 +145,7 @@ pub(crate) struct Infer<'a> {
     own_calls: Vec<OwnCall>,
     /// Calls inside of the recursive groups that are being elaborated, with incomplete signatures.
     sized_calls: Vec<SizedCall>,
-    /// Applications `max xs` and `min xs` to one argument, for the hints of problems about them.
-    extrema: Extrema,
+    /// Sums over several indices, for the hints of problems about them.
     sums: Sums,
     /// Whether the current elaboration is an attempt; attempts do not nest.
     trying: bool,
@@ -192,7 +189,6 @@ impl<'a> Infer<'a> {
             too_large: false,
             own_calls: Vec::new(),
             sized_calls: Vec::new(),
-            extrema: Extrema::default(),
             sums: Sums::default(),
             trying: false,
             incomplete: false,
@@ -215,8 +211,6 @@ impl<'a> Infer<'a> {
                 infer.global(GlobalId(id as u32));
             }
         }
-        let definitions: Vec<Span> = infer.globals.iter().map(|def| def.syntax.span).collect();
-        infer.extrema.explain(&mut infer.problems, &definitions);
         uses::take_types_of_uses(&mut infer);
         infer
     }

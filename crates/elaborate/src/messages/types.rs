@@ -129,13 +129,6 @@ pub(crate) fn argument_meant(why: &Why) -> Option<String> {
     })
 }
 
-/// Hint for `max xs`, an application of the function of two numbers to an array.
-pub(crate) fn extremum_of_array(name: &str, array: &str) -> String {
-    let (word, reduction) =
-        if name == "max" { ("largest", "maximum") } else { ("smallest", "minimum") };
-    format!("`{name}` compares two numbers; the {word} element is `{reduction} {array}`")
-}
-
 /// Hint for a tuple in the place of an array of as many elements, or the reverse.
 pub(crate) const TUPLE_OR_ARRAY: &str = "`(a, b)` is a tuple and takes one apart; an array is `[a, b]`, and `let [a, b] = xs` takes it apart";
 
