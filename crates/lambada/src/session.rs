@@ -259,12 +259,12 @@ impl Loader<'_> {
         self.read(key, key, text);
     }
 
-    /// The path of an import with its quotes.
+    /// The path of an import between its quotes.
     fn path(&self, import: Span) -> Option<Span> {
         let text = self.sources.text(import);
         let (start, end) = (text.find('"')?, text.rfind('"')?);
         let at = import.start as usize;
-        Some(Span::new(import.file, at + start, at + end + 1))
+        Some(Span::new(import.file, at + start + 1, at + end))
     }
 
     /// Parses a text, and reads its imports first.

@@ -396,7 +396,8 @@ impl Parser<'_> {
         if self.eat(TokenKind::Colon) {
             if !self.starts_type() || self.at_body() {
                 let colon = self.tokens[self.at - 1];
-                let defines = self.kind() == TokenKind::Equals;
+                let follows = self.kind() == TokenKind::Equals;
+                let defines = follows.then(|| colon.span.to(self.span().start()));
                 return self.halt(forms::body_after_colon(colon.span, colon.touches, defines));
             }
             let colon = self.tokens[self.at - 1].span;
