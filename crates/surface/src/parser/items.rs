@@ -230,7 +230,7 @@ impl Parser<'_> {
         let line: Vec<&Token> =
             line.take_while(|t| !t.starts_line && t.kind != TokenKind::End).collect();
         let import = Fix::replace(word, "import");
-        let import = match &line[1..] {
+        let import = match line.get(1..)? {
             [] => import,
             [keyword, first, ..] if keyword.kind == TokenKind::Keyword(Keyword::Import) => {
                 let (opener, last) = (keyword.span.to(first.span.start()), line.last()?.span);
