@@ -259,12 +259,12 @@ impl Loader<'_> {
         self.read(key, key, text);
     }
 
-    /// The path of an import with its quotes.
+    /// The path of an import between its quotes.
     fn path(&self, import: Span) -> Option<Span> {
         let text = self.sources.text(import);
         let (start, end) = (text.find('"')?, text.rfind('"')?);
         let at = import.start as usize;
-        Some(Span::new(import.file, at + start, at + end + 1))
+        Some(Span::new(import.file, at + start + 1, at + end))
     }
 
     /// Parses a text, and reads its imports first.
@@ -371,11 +371,11 @@ fn located(problem: Problem, sources: &Sources, main: &Module, file: FileId) -> 
 /// The place of one more import, and the line breaks before and after it: behind the last import, or
 /// before the first item with its comments.
 fn place_for_import(module: &Module, file: FileId, text: &str) -> (Span, [&'static str; 2]) {
-    let imports = module.items.iter().filter_map(|item| match item {
+    let mut imports = module.items.iter().filter_map(|item| match item {
         Item::Import(import) => Some(import.span.end()),
         Item::Def(_) | Item::Type(_) => None,
     });
-    if let Some(last) = imports.last() {
+    if let Some(last) = imports.next_back() {
         return (last, ["\n", ""]);
     }
     // The comment of the file ends with an empty line.

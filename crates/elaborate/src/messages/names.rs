@@ -147,12 +147,12 @@ pub fn import_not_found(path: &str, span: Span, why: &str, library: Option<Span>
     let better = format!("import \"std/{path}\"");
     problem.fix(
         format!("the library has a module of this name: write `{better}`"),
-        Fix::replace(place, format!("\"std/{path}\"")).probable(),
+        Fix::replace(place, format!("std/{path}")).probable(),
     )
 }
 
 /// `import "std/…"` of a module that the library does not have. `own`: the path to write for an
-/// existing file of the user. `place`: the path with its quotes.
+/// existing file of the user. `place`: the path between its quotes.
 pub fn unknown_module(
     name: &str,
     span: Span,
@@ -160,8 +160,7 @@ pub fn unknown_module(
     own: Option<&str>,
     place: Option<Span>,
 ) -> Problem {
-    let path =
-        |path: String| place.map(|place| Fix::replace(place, format!("\"{path}\"")).probable());
+    let path = |path: String| place.map(|place| Fix::replace(place, path).probable());
     let title = format!("the standard library has no module `{name}`");
     let problem = Problem::error("E0270", title, span, "not in the library");
     if let Some(own) = own {

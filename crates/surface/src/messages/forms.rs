@@ -365,10 +365,13 @@ pub fn array_update_in_braces(span: Span, braces: Option<[Span; 2]>) -> Problem 
         .advice("write `xs with [i] = e`; braces are for records: `{r with x = e}`", fix)
 }
 
-/// `touches`: whether the colon follows the parameters without a space; `defines`: whether `=`
-/// follows it.
-pub fn body_after_colon(span: Span, touches: bool, defines: bool) -> Problem {
-    let fix = if defines { Fix::remove(span) } else { Fix::replace(span, spaced("=", touches)) };
+/// `touches`: whether the colon follows the parameters without a space; `defines`: the
+/// colon with the spaces before an `=` that follows it.
+pub fn body_after_colon(span: Span, touches: bool, defines: Option<Span>) -> Problem {
+    let fix = match defines {
+        Some(colon) => Fix::remove(colon),
+        None => Fix::replace(span, spaced("=", touches)),
+    };
     Problem::error("E0090", "expected a type after `:`", span, "not a type")
         .fix("write `def f x = e`; a `:` gives a type: `def f x : real = e`", fix)
 }

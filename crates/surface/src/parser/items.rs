@@ -230,7 +230,7 @@ impl Parser<'_> {
         let line: Vec<&Token> =
             line.take_while(|t| !t.starts_line && t.kind != TokenKind::End).collect();
         let import = Fix::replace(word, "import");
-        let import = match &line[1..] {
+        let import = match line.get(1..)? {
             [] => import,
             [keyword, first, ..] if keyword.kind == TokenKind::Keyword(Keyword::Import) => {
                 let (opener, last) = (keyword.span.to(first.span.start()), line.last()?.span);
@@ -396,7 +396,8 @@ impl Parser<'_> {
         if self.eat(TokenKind::Colon) {
             if !self.starts_type() || self.at_body() {
                 let colon = self.tokens[self.at - 1];
-                let defines = self.kind() == TokenKind::Equals;
+                let follows = self.kind() == TokenKind::Equals;
+                let defines = follows.then(|| colon.span.to(self.span().start()));
                 return self.halt(forms::body_after_colon(colon.span, colon.touches, defines));
             }
             let colon = self.tokens[self.at - 1].span;

@@ -88,7 +88,9 @@ impl Parser<'_> {
     /// The edits that put the touching brackets here before a type.
     fn sizes_first(&self, element: Span) -> Fix {
         let (mut end, mut at) = (self.at, self.at);
-        while self.tokens[at].kind == TokenKind::Open(Bracket::Square) && self.tokens[at].touches {
+        while let Some(Token { kind: TokenKind::Open(Bracket::Square), touches: true, .. }) =
+            self.tokens.get(at)
+        {
             end = at + self.within(at + 1).count();
             at = end + 1;
         }
