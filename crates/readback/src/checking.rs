@@ -79,17 +79,16 @@ fn only_checks(library: &Library) -> HashSet<FnId> {
     found
 }
 
+/// Whether it prints, or touches a cell.
+pub(crate) fn shows(effect: Effect) -> bool {
+    matches!(effect, Effect::Inspects | Effect::MakesCells | Effect::OpensCell | Effect::ReadsCell)
+}
+
 /// The functions whose effects are not printed: a call whose results are unused is left out,
 /// because the checks in it are the language's own.
 pub(crate) fn silent(library: &Library) -> HashSet<FnId> {
     let silent = |f: &Function| {
-        let acts = |stm: &Stm| match stm.exp.effect() {
-            Effect::Inspects | Effect::MakesCells | Effect::OpensCell | Effect::ReadsCell => true,
-            Effect::Fails => is_written_check(stm),
-            Effect::None | Effect::Makes | Effect::Adds(_) | Effect::Freezes(_) | Effect::Calls => {
-                false
-            }
-        };
+        let acts = |stm: &Stm| is_written_check(stm) || shows(stm.exp.effect());
         f.accumulators.is_empty() && !f.body.any(&mut { acts })
     };
     let function = |id: FnId| library.function(id);

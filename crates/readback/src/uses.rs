@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Effect, Exp, FnId, LoopKind, Nest, Op, Stm, Var};
 
-use crate::checking::is_written_check;
+use crate::checking::{is_written_check, shows};
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
@@ -74,14 +74,12 @@ impl Uses {
 
     /// Whether the statement itself has an effect in the text, besides its bindings and additions.
     fn acts(&self, stm: &Stm) -> bool {
-        match stm.exp.effect() {
-            Effect::Fails => is_written_check(stm),
-            Effect::Calls => match &stm.exp {
-                Exp::Op(Op::Call { function, .. }) => !self.silent.contains(function),
-                Exp::Op(_) | Exp::Nest(_) => true,
-            },
-            Effect::Inspects | Effect::MakesCells | Effect::OpensCell | Effect::ReadsCell => true,
-            Effect::None | Effect::Makes | Effect::Adds(_) | Effect::Freezes(_) => false,
+        match &stm.exp {
+            Exp::Op(Op::Call { function, .. }) => !self.silent.contains(function),
+            Exp::Op(_) | Exp::Nest(_) => {
+                let effect = stm.exp.effect();
+                effect == Effect::Calls || shows(effect) || is_written_check(stm)
+            }
         }
     }
 
