@@ -10,6 +10,7 @@ use lambada_prim::{
     Precision, Prim, ReduceOp, ScalarTy, VectorHelper, single_helper, vector_helper,
 };
 
+use crate::folds;
 use crate::text::{self, Level, Text};
 use crate::transpose::{self, Elements};
 
@@ -227,12 +228,9 @@ impl Helper {
                 )
             }
             Helper::Fold(op, elem, lanes) => {
-                let register = register_type(Ty { elem, lanes });
-                if op == ReduceOp::Add && elem == ScalarTy::Real {
-                    return sum(precision, &self.name(precision), lanes);
-                }
-                let params = [format!("{register} x")];
-                self.inline(precision, Ty::scalar(elem), &params, &fold(precision, op, elem, lanes))
+                let name = self.name(precision);
+                let [register, scalar] = [lanes, 1].map(|lanes| register_type(Ty { elem, lanes }));
+                folds::text(precision, &name, (op, elem), [&register, &scalar], lanes)
             }
             Helper::Math(name, lanes) => {
                 math_text(precision, name, lanes).replace('$', &lanes.to_string())
@@ -515,54 +513,6 @@ fn store_lanes(
     let lines: String = (0..ty.lanes).map(line).collect();
     let (memory, register) = (memory_type(precision, ty.elem), register_type(precision, ty));
     format!("static inline void {name}({memory} *p, {params}, {register} x) {{\n{first}{lines}}}\n")
-}
-
-/// The sum of lanes, of which whole halves are added while these are vectors: three operations
-/// where one by one would take seven.
-fn sum(precision: Precision, name: &str, lanes: u16) -> String {
-    let elem = precision.c();
-    let mut text = format!("static inline {elem} {name}({precision}x{lanes} x) {{\n");
-    let (mut whole, mut all) = ("x".to_string(), lanes);
-    let mut ty = format!("{precision}x{lanes}");
-    while u32::from(all) * precision.bytes(ScalarTy::Real) > 16 {
-        all /= 2;
-        let bytes = u32::from(all) * precision.bytes(ScalarTy::Real);
-        text += &format!(
-            "    typedef {elem} x{all} __attribute__((vector_size({bytes})));\n    \
-             union {{ {ty} all; x{all} half[2]; }} of_{all} = {{{whole}}};\n"
-        );
-        (whole, ty) = (format!("of_{all}.half[0] + of_{all}.half[1]"), format!("x{all}"));
-    }
-    let lane = match ty.as_str() {
-        _ if all == lanes => "x",
-        ty => {
-            text += &format!("    {ty} y = {whole};\n");
-            "y"
-        }
-    };
-    let rest =
-        fold(precision, ReduceOp::Add, ScalarTy::Real, all).replace("x[", &format!("{lane}["));
-    text + &format!("    return {rest};\n}}\n")
-}
-
-/// Halves until one lane is left, as the interpreter does. Masks are combined without branches.
-fn fold(precision: Precision, op: ReduceOp, elem: ScalarTy, lanes: u16) -> String {
-    if elem == ScalarTy::Bool {
-        let bits = if op == ReduceOp::Or { " | " } else { " & " };
-        let all: Vec<String> = (0..lanes).map(|k| format!("x[{k}]")).collect();
-        return format!("({}) != 0", all.join(bits));
-    }
-    let spelling = op.prim(elem).row().c;
-    let mut values: Vec<Text> = (0..lanes).map(|k| Text::atom(format!("x[{k}]"))).collect();
-    while values.len() > 1 {
-        let half = values.len() / 2;
-        values = (0..half)
-            .map(|k| {
-                text::apply(precision, spelling, &[values[k].clone(), values[k + half].clone()])
-            })
-            .collect();
-    }
-    values.swap_remove(0).text
 }
 
 /// A function on whole vectors, or on one lane after the other.

@@ -41,6 +41,7 @@
 mod calls;
 mod control;
 mod facts;
+mod folds;
 mod frame;
 mod function;
 mod lanes;

@@ -4,7 +4,7 @@
 //! - `coming`: code that is made while other code runs;
 //! - `cache`: compiled units by the hash of all they depend on; `prune`: removal of old units;
 //!   `seal`, `owner`, `opened`: checks before a unit is loaded, and the path to load;
-//! - `prepared`: a unit before it is compiled;
+//! - `prepared`: a unit before it is compiled; `described`: what calls know of its functions;
 //! - `native`: loaded units and calls into them; `call`: the interface of calls for the façade;
 //! - `elements`, `output`: arguments and results, in Rust and in machine code;
 //! - `pool`: idle contexts;
@@ -25,6 +25,7 @@ mod cancel;
 mod children;
 mod coming;
 mod compiler;
+mod described;
 mod elements;
 mod hosted;
 mod memory;

@@ -15,11 +15,11 @@ use lambada_source::{Failure, Site, Span};
 use libloading::Library;
 
 use crate::cancel::Cancel;
+use crate::described::Described;
 use crate::elements::{Argument, Converted, Got};
 use crate::hosted::{self, Hosted};
 use crate::output::{ResultType, Results, are_possible, word};
 use crate::pool::Pool;
-use crate::prepared::Described;
 use crate::running::{Running, SetCancelled};
 use crate::stack::Stack;
 use crate::subnormals::Mode;
