@@ -1,6 +1,6 @@
 //! Calls of library functions in the forms of other languages, each with one meaning: more
-//! arguments than the function takes, `concat xs ys zs`; sizes as a tuple, `zeros (2, 3)`; arguments
-//! in parentheses with commas, `dot(x, y)`; and `c(1, 2)` for an array.
+//! arguments than the function takes, `concat xs ys zs`; sizes as a tuple, `zeros (2, 3)`;
+//! arguments in parentheses with commas, `dot(x, y)`; and `c(1, 2)` for an array.
 
 use lambada_source::Span;
 use lambada_surface::ast::{Expr, ExprKind, Name};
