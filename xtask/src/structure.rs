@@ -64,7 +64,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("chad", 20),
     ("core", 11),
     ("differentiate", 6),
-    ("elaborate", 28),
+    ("elaborate", 29),
     ("emit", 1),
     ("graph", 9),
     ("lambada", 9),
@@ -75,7 +75,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("prim", 1),
     ("readback", 2),
     ("schedule", 14),
-    ("surface", 39),
+    ("surface", 43),
 ];
 
 /// The files that may hold methods of one type. Beyond, methods tie modules together as imports do,
@@ -87,15 +87,15 @@ const FILES_OF_METHODS: usize = 5;
 const METHODS: &[(&str, &str, usize)] = &[
     ("crates/differentiate", "Cotangents", 16),
     ("crates/differentiate", "Tangents", 16),
-    ("crates/elaborate", "Infer", 19),
-    ("crates/elaborate", "Solver", 10),
+    ("crates/elaborate", "Infer", 21),
+    ("crates/elaborate", "Solver", 11),
     ("crates/elaborate", "Specialize", 13),
     ("crates/emit", "Emitter", 12),
     ("crates/lambada", "Unit", 9),
     ("crates/lower", "Code", 6),
     ("crates/lower", "Lower", 18),
     ("crates/schedule", "Distributor", 7),
-    ("crates/surface", "Parser", 10),
+    ("crates/surface", "Parser", 11),
 ];
 
 /// Complaints about the modules and the matches of the crates.

@@ -318,7 +318,7 @@ fn default_instances_satisfy_all_constraints_together() {
         ("def f a b = (a @ b)[0, 1]", &[2, 2]),
         ("def f a b = for r in a @ b => sum r", &[2, 2]),
         ("def f a b = map softmax (a @ b)", &[2, 2]),
-        ("def f a x = x @ (a @ x)", &[1, 2]),
+        ("def f a x = x @ (a @ x)", &[2, 1]),
         ("def f x w u = (x @ w) @ (x @ u)", &[2, 1, 2]),
         ("def f a p = a @ p @ transpose a + p", &[2, 1]),
         ("def f w x b = tanh (w @ x + b)", &[2, 1, 0]),
@@ -412,12 +412,12 @@ fn large_matches_are_compiled_in_bounded_space() {
 fn one_mistake_is_one_message() {
     for (text, expected) in [
         (
-            "def plus2 (x : real) (y : real) : real = x + y\ndef main : real = plus2 (1.0, 2.0)",
+            "def plus2 (x : real) (y : real) : real = x + y\ndef main : real = plus2 (1.0, 2.0, 3.0)",
             "E0201",
         ),
         ("def main = (\\x -> x + 1.0) true 2.0", "E0203"),
         (
-            "def this (x : real) (y : real) : real = x + y\ndef main : real = this (1.0, 2.0)",
+            "def this (x : real) (y : real) : real = x + y\ndef main : real = this (1.0, 2.0, 3.0)",
             "E0201",
         ),
     ] {

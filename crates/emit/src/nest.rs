@@ -168,11 +168,8 @@ impl Emitter<'_> {
     fn repeats(&self, nest: &Nest, axis: AxisId) -> bool {
         nest.items.iter().all(|item| {
             let axes = &self.placed.buffer(item.buffer()).axes;
-            let stores = match item {
-                Item::Store(_) => true,
-                Item::Reduce(_) => self.part_of.is_none_or(|part| axes.contains(&part)),
-                Item::List(_) | Item::Copy(_) | Item::Add(..) | Item::Last(_) => false,
-            };
+            let whole = self.part_of.is_none_or(|part| axes.contains(&part));
+            let stores = matches!(item, Item::Store(_)) || matches!(item, Item::Reduce(_)) && whole;
             stores && axes.contains(&axis) && !self.placed.comes_back(nest, *item)
         })
     }

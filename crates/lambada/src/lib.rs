@@ -18,7 +18,6 @@ mod gradbench;
 mod library;
 mod manual;
 mod memory;
-mod mend;
 // Without the features for files, messages about files are never constructed.
 #[cfg_attr(not(all(feature = "arrow", feature = "csv", feature = "npz")), allow(dead_code))]
 mod messages;

@@ -579,9 +579,9 @@ impl Chosen<'_> {
         }
         match binder.kind {
             BinderKind::Param | BinderKind::Index => false,
-            // A parameter that is hidden before its first use is a warning.
+            // A parameter without uses that is hidden is a warning.
             BinderKind::State | BinderKind::Accumulator => {
-                holder.kind != BinderKind::Param || holder.mentioned(holder.start, binder.start)
+                holder.kind != BinderKind::Param || !holder.mentions.is_empty()
             }
             BinderKind::Let(from, to) => {
                 let value = !matches!(

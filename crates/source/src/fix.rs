@@ -1,6 +1,6 @@
 //! Fixes: edits of a text that carry out the suggestion of a hint.
 
-use crate::{FileId, Problem, Span};
+use crate::{FileId, Span};
 
 /// Whether a tool may apply a fix without asking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -120,12 +120,14 @@ fn apply(edits: &[&Edit], file: FileId, text: &str) -> Option<String> {
     Some(new)
 }
 
-/// The text of a file after the certain fix of each problem that has one, and the number of these
-/// fixes. A fix that overlaps an earlier one waits for another round.
-pub fn mend(problems: &[Problem], file: FileId, text: &str) -> (String, usize) {
-    let certain = problems.iter().filter_map(Problem::certain_fix);
+/// The text of a file after some fixes, and the number of those applied. A fix that overlaps an earlier one waits for another round.
+pub fn mend<'f>(
+    fixes: impl IntoIterator<Item = &'f Fix>,
+    file: FileId,
+    text: &str,
+) -> (String, usize) {
     let (mut edits, mut current, mut count) = (Vec::new(), text.to_string(), 0);
-    for fix in certain {
+    for fix in fixes {
         let known = edits.len();
         edits.extend(fix.edits.iter());
         match apply(&edits, file, text).filter(|_| !repeats(&edits, known)) {
@@ -170,13 +172,11 @@ mod tests {
 
     #[test]
     fn certain_fixes_together() {
-        let problem = |fix: Fix| Problem::error("E0001", "t", span(0, 1), "").fix("write it", fix);
-        let problems = [
-            problem(Fix::replace(span(0, 1), "g")),
-            problem(Fix::replace(span(0, 1), "h")),
-            problem(Fix::replace(span(2, 3), "z").probable()),
-            problem(Fix::replace(span(6, 7), "x")),
+        let fixes = [
+            Fix::replace(span(0, 1), "g"),
+            Fix::replace(span(0, 1), "h"),
+            Fix::replace(span(6, 7), "x"),
         ];
-        assert_eq!(mend(&problems, FileId(0), "f x = y"), ("g x = x".to_string(), 2));
+        assert_eq!(mend(&fixes, FileId(0), "f x = y"), ("g x = x".to_string(), 2));
     }
 }

@@ -180,9 +180,11 @@ impl Infer<'_> {
         }
     }
 
-    /// `f -1`, `f -x`
+    /// `f -1`, `f -x`; with a space behind the sign it is a subtraction.
     fn report_negative_argument(&mut self, f: &Exp, written: &Expr, number: &Expr) -> bool {
-        if !self.solver.is_function(f.ty) {
+        let sign = self.written.at(written.span.between(number.span));
+        let touches = sign.is_none_or(|sign| !sign.ends_with(' '));
+        if !touches || !self.solver.is_function(f.ty) {
             return false;
         }
         let found = self.solver.show(f.ty);

@@ -2,6 +2,7 @@
 
 use lambada_source::{Fix, Problem, Span};
 
+use super::lexical;
 use super::syntax::{GapPosition, lacking, spaced};
 
 /// `middle`: the operand between the two operators, as text.
@@ -208,9 +209,13 @@ pub fn comprehension(span: Span) -> Problem {
     .hint("write `for x in xs => e`, or `[e for x in xs]`")
 }
 
+fn no_range(span: Span, label: &str) -> Problem {
+    Problem::error("E0046", "there is no such range", span, label)
+}
+
 /// `inclusive`: the range with its end as one that excludes it.
 pub fn range_for(span: Span, inclusive: Option<Fix>) -> Problem {
-    Problem::error("E0046", "there is no such range", span, "expected a bound or an array")
+    no_range(span, "expected a bound or an array")
         .advice("write `for i < n => e` for i = 0, …, n - 1, `for i in a..b => e` for i = a, …, b - 1, with `b + 1` to include b; a part of an array is `xs[a:b]`", inclusive)
 }
 
@@ -218,33 +223,29 @@ pub fn range_for(span: Span, inclusive: Option<Fix>) -> Problem {
 pub fn range_colon(span: Span, name: &str, from: &str, to: &str, fix: Fix) -> Problem {
     let clause =
         if from == "0" { format!("{name} < {to}") } else { format!("{name} in {from}..{to}") };
-    Problem::error("E0046", "there is no such range", span, "expected a bound or an array")
+    no_range(span, "expected a bound or an array")
         .advice(format!("write `for {clause} => e`: the upper bound is the first number left out, as in a slice `xs[a:b]`"), Some(fix))
         .hint("the elements of an array are counted from 0")
 }
 
 /// `[from..last]`, where `to` is one more than `last`.
 pub fn range_array(span: Span, from: &str, to: &str) -> Problem {
-    Problem::error("E0046", "there is no such range", span, "expected `,` or `]`").hint(format!(
+    no_range(span, "expected `,` or `]`").hint(format!(
         "the array is `for i in {from}..{to} => i`: the upper bound is the first number left out"
     ))
 }
 
 /// `a < b & c < d`
 pub fn and_of_comparisons(span: Span) -> Problem {
-    Problem::error("E0008", "`&` is not “and”", span, "of the bits of integers")
+    lexical::foreign(span, "`&` is not “and”".into(), "of the bits of integers")
         .hint("“and” is written `&&`")
 }
 
 /// `a >> b & c`
 pub fn shift_beside_and(span: Span) -> Problem {
-    Problem::error(
-        "E0008",
-        "`>>` and `&` without parentheses",
-        span,
-        "shifts less or more than meant",
-    )
-    .hint("write `(a >> n) & b` or `a >> (n & b)`: languages differ in which comes first")
+    let title = "`>>` and `&` without parentheses".into();
+    lexical::foreign(span, title, "shifts less or more than meant")
+        .hint("write `(a >> n) & b` or `a >> (n & b)`: languages differ in which comes first")
 }
 
 pub fn range_pattern(span: Span) -> Problem {

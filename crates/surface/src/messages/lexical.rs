@@ -192,6 +192,11 @@ pub fn comment(span: Span, sign: &str, line: bool) -> Problem {
 pub fn foreign_sign(span: Span, sign: &str, note: &str, better: Option<&str>) -> Problem {
     // `!x` touches its operand, `not x` does not.
     let text = |better: &str| if better == "not" { "not ".into() } else { better.to_string() };
-    Problem::error("E0008", format!("`{sign}` is not an operator"), span, "unknown sign")
+    foreign(span, format!("`{sign}` is not an operator"), "unknown sign")
         .advice(note, better.map(|better| Fix::replace(span, text(better)).probable()))
+}
+
+/// Signs with the meaning of another language.
+pub fn foreign(span: Span, title: String, label: &str) -> Problem {
+    Problem::error("E0008", title, span, label)
 }
