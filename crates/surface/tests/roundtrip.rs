@@ -273,7 +273,10 @@ fn repository() {
             continue;
         }
         let named = |name: &str| path.ends_with(name);
+        let mut tokens = tokenize(&text, FileId(0)).tokens.into_iter();
         if inside("guessed")
+            || tokens.any(|token| matches!(token.kind, TokenKind::Borrowed(_)))
+            || named("guessed_calls.lam")
             || named("guesses.lam")
             || named("guessed_spellings.lam")
             || named("filters.lam")
