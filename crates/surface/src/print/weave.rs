@@ -40,9 +40,8 @@ impl Written<'_> {
 /// Limit on the search for the next common token.
 const WINDOW: usize = 400;
 
-/// The number of common tokens in a row that tell a place, and how near it is looked for.
-const RUN: usize = 3;
-const NEAR: usize = 12;
+/// The number of tokens that a layout puts before the `[` of `let xs[i] = e`: `= xs with`.
+const REPEATED: usize = 3;
 
 /// The layout with the additional parts of the text, and the comments of the range that found no
 /// line break.
@@ -139,14 +138,15 @@ impl Match {
             let same = |di: usize, dj: usize| {
                 i + di < a.len() && j + dj < b.len() && source[a[i + di]].is(&out[b[j + dj]])
             };
-            // Where the layout repeats a token, as in `let xs = xs with [i] = e` for
-            // `let xs[i] = e`, the nearest common token need not be the same one: a run is.
-            let run = |di: usize, dj: usize| (0..RUN).all(|k| same(di + k, dj + k));
-            let at = |most: usize, fits: &dyn Fn(usize, usize) -> bool| {
-                let places = (0..most).flat_map(|d| (0..=d).map(move |dj| (d - dj, dj)));
-                places.into_iter().find(|(di, dj)| fits(*di, *dj))
-            };
-            let near = at(1, &same).or_else(|| at(NEAR, &run)).or_else(|| at(WINDOW, &same));
+            // `let xs[i] = e` is laid out as `let xs = xs with [i] = e`: its `=` is the second one.
+            let is = |word: &Word, kind: TokenKind| word.kind == kind;
+            let element = is(&source[a[i]], TokenKind::Open(Bracket::Square))
+                && is(&out[b[j]], TokenKind::Equals);
+            let repeated = (1..=REPEATED).find(|dj| element && same(0, *dj)).map(|dj| (0, dj));
+            let near = repeated.or_else(|| {
+                (0..WINDOW)
+                    .find_map(|d| (0..=d).map(|dj| (d - dj, dj)).find(|(di, dj)| same(*di, *dj)))
+            });
             let Some((di, dj)) = near else { break };
             (i, j) = (i + di, j + dj);
             places[b[j]] = Some(a[i]);
