@@ -54,10 +54,17 @@ const PLANTED: u64 = 420;
 
 /// Planted mistakes that need not be any, and how many of the planted ones are none: a polymorphic
 /// function takes a truth value, too, and most bodies need no `in`.
-const NONE: &[(Mistake, usize)] = &[(Mistake::WrongType, 1), (Mistake::LostWord, 3)];
+const NONE: &[(Mistake, usize)] = &[
+    (Mistake::WrongType, 1),
+    (Mistake::LostWord, 3),
+    // Arguments in parentheses with commas are those of a call.
+    (Mistake::Tupled, 60),
+];
 
 /// Mistakes that may have several messages, and how many of the planted ones do.
 const EXCEPTIONS: &[(Mistake, usize)] = &[
+    // A sum with the larger of a number and an unknown name is told of twice.
+    (Mistake::UnknownName, 1),
     // A state that begins with a value of another type contradicts each of its uses.
     (Mistake::WrongType, 8),
     // The text after a lost word reads as something else.
