@@ -59,6 +59,8 @@ const NONE: &[(Mistake, usize)] = &[
     (Mistake::LostWord, 3),
     // Arguments in parentheses with commas are those of a call.
     (Mistake::Tupled, 60),
+    // A brace in a text.
+    (Mistake::Unclosed, 1),
 ];
 
 /// Mistakes that may have several messages, and how many of the planted ones do.
