@@ -19,8 +19,8 @@ pub(crate) fn text(
     format!("static inline {scalar} {name}({register} x) {{\n    return {value};\n}}\n")
 }
 
-/// The sum of lanes, of which whole halves are added while these are vectors: three operations
-/// where one by one would take seven.
+/// A sum of lanes by halves, as vectors while they are wide enough: three additions where one lane
+/// after the other takes seven.
 fn sum(precision: Precision, name: &str, lanes: u16) -> String {
     let elem = precision.c();
     let mut text = format!("static inline {elem} {name}({precision}x{lanes} x) {{\n");

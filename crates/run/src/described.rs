@@ -1,4 +1,4 @@
-//! What calls know of a function that the C compiler makes.
+//! The interface of a function that the C compiler makes: all that its calls need.
 
 use std::collections::BTreeMap;
 

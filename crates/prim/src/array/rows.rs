@@ -373,9 +373,13 @@ fn eigen(precision: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
             (a[p * n + k], a[q * n + k]) = (c * x - s * y, s * x + c * y);
         }
     };
+    // Squares neither overflow nor vanish.
+    let is_finite = args[0].iter().all(|x| x.is_finite());
+    let largest = a.iter().fold(0.0, |size: f64, x| size.max(x.abs()));
+    let scale = if largest > 0.0 && is_finite { largest } else { 1.0 };
+    a.iter_mut().for_each(|x| *x /= scale);
     let epsilon = if precision == Precision::F64 { 1e-18 } else { 5e-10 };
     let limit = epsilon * a.iter().map(|x| x * x).sum::<f64>().sqrt();
-    let is_finite = limit.is_finite();
     for _ in 0..40 {
         let mut rotated = false;
         for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
@@ -410,7 +414,7 @@ fn eigen(precision: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
         let first = row.iter().find(|x| x.abs() >= 0.9999 * size).copied().unwrap_or_default();
         row.iter().map(|x| kept(if first < 0.0 { -x } else { *x })).collect::<Vec<f64>>()
     };
-    let values = order.iter().map(|i| kept(a[i * n + i])).collect();
+    let values = order.iter().map(|i| kept(scale * a[i * n + i])).collect();
     let rows = order.iter().flat_map(row).collect();
     vec![Data::Real(values), Data::Real(rows), Data::Real(vec![0.0; n * n])]
 }
