@@ -14,23 +14,57 @@ use crate::native::Native;
 #[derive(Debug)]
 pub(crate) struct Coming(Arc<Slot>);
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Slot {
+    /// The process whose thread makes it: a fork has no such thread.
+    process: u32,
     /// `None` if it cannot be made.
     made: OnceLock<Option<Native>>,
     limit: Mutex<Memory>,
     there: Condvar,
 }
 
+/// The number of C compilers that run at once, at most one for each processor: a program may call
+/// many functions for the first time.
+static RUNNING: (Mutex<usize>, Condvar) = (Mutex::new(0), Condvar::new());
+
+/// The right to run a C compiler.
+struct Turn;
+
+impl Turn {
+    fn taken() -> Turn {
+        let most = std::thread::available_parallelism().map_or(1, usize::from);
+        let (running, ended) = &RUNNING;
+        let count = running.lock().unwrap_or_else(PoisonError::into_inner);
+        let free = ended.wait_while(count, |count| *count >= most);
+        *free.unwrap_or_else(PoisonError::into_inner) += 1;
+        Turn
+    }
+}
+
+impl Drop for Turn {
+    fn drop(&mut self) {
+        *RUNNING.0.lock().unwrap_or_else(PoisonError::into_inner) -= 1;
+        RUNNING.1.notify_one();
+    }
+}
+
 impl Coming {
     /// Begins to make it, on a thread of its own.
     pub fn start(make: impl FnOnce() -> Option<Native> + Send + 'static) -> Option<Coming> {
-        let slot = Arc::new(Slot::default());
+        let slot = Arc::new(Slot {
+            process: std::process::id(),
+            made: OnceLock::new(),
+            limit: Mutex::default(),
+            there: Condvar::new(),
+        });
         let own = Arc::clone(&slot);
         let thread = std::thread::Builder::new().name("lambada-compile".into());
         let begun = thread.spawn(move || {
+            let turn = Turn::taken();
             // Who waits would wait forever for a thread that panics.
             let made = catch_unwind(AssertUnwindSafe(make)).ok().flatten();
+            drop(turn);
             let limit = own.limit();
             if let Some(native) = &made {
                 native.limit(*limit);
@@ -48,9 +82,13 @@ impl Coming {
         self.0.made.get()?.as_ref()
     }
 
-    /// The code, as soon as it is there; `None` if it cannot be made, or if this call is cancelled.
+    /// The code, as soon as it is there; `None` if it cannot be made, if this call is cancelled, or
+    /// in a fork of the process that makes it.
     pub fn then(&self) -> Option<&Native> {
         const PATIENCE: Duration = Duration::from_millis(20);
+        if self.0.process != std::process::id() {
+            return self.now();
+        }
         let cancelled = || Cancel::current().is_some_and(|cancel| cancel.is_cancelled());
         let mut limit = self.0.limit();
         while self.0.made.get().is_none() && !cancelled() {
