@@ -62,7 +62,7 @@ fn changed(old: &str, new: &str) -> std::ops::Range<usize> {
     before..new.len() - after.count()
 }
 
-/// What is told about the lines of a text, without its places.
+/// The problems of some lines of a text, without their places.
 fn told(session: &Session, problems: &[Problem], lines: &std::ops::Range<usize>) -> Vec<String> {
     let here = problems.iter().filter(|problem| {
         let place = problem.labels.first().map(|label| label.span);

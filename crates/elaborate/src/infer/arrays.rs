@@ -154,7 +154,7 @@ impl Infer<'_> {
         }
         let irregular = self.problems[before..].iter().any(messages::is_size_difference);
         let elem = match typed.first() {
-            // What follows from the size of the first element is no further mistake.
+            // Further elements that differ from the first are the same mistake.
             Some(_) if irregular => self.solver.error(),
             Some(first) => first.ty,
             None => self.solver.fresh(),
@@ -407,12 +407,16 @@ impl Infer<'_> {
     }
 }
 
-/// Whether a bound of a slice begins with a minus sign, as in `xs[:-1]` and `xs[-k + 1:]`.
+/// Whether a bound of a slice begins with a minus sign, as in `xs[:-1]` and `xs[-k + 1:]`. In
+/// `xs[-1 + n:]` it need not be negative, so that is an index.
 fn counts_from_end(end: &Expr) -> bool {
     match &end.kind {
         ExprKind::Unary(UnaryOp::Neg, _) => true,
-        ExprKind::Binary(op, left, _) => {
-            op.level() >= BinaryOp::Add.level() && counts_from_end(left)
+        ExprKind::Binary(op, left, right) => {
+            let is_offset = matches!(right.kind, ExprKind::Int(_));
+            let counts = op.level() > BinaryOp::Add.level()
+                || op.level() == BinaryOp::Add.level() && is_offset;
+            counts && counts_from_end(left)
         }
         _ => false,
     }
