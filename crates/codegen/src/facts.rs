@@ -8,6 +8,7 @@ use lambada_loops::{
     uses, visit,
 };
 
+use crate::held::held;
 use crate::taken::taken;
 
 pub(crate) struct Facts {
@@ -16,6 +17,8 @@ pub(crate) struct Facts {
     pub once: Vec<bool>,
     /// By register: whether it is never mentioned.
     pub dead: Vec<bool>,
+    /// By register: whether it is to stay in a register of the processor.
+    pub held: Vec<bool>,
     /// By buffer: a number for its memory. Buffers with different numbers share none.
     pub memory: Vec<u32>,
     /// By memory: whether it is ever written.
@@ -49,6 +52,7 @@ impl Facts {
         let mut facts = Facts {
             once,
             dead,
+            held: held(function),
             memory,
             written: vec![false; function.bufs.len()],
             outside: Vec::new(),

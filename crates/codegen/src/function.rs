@@ -386,6 +386,10 @@ impl<'a> Printer<'a> {
         let (ty, hint) = &self.function.regs[reg.0 as usize];
         let name = self.fresh(hint);
         self.line(&format!("{} {name} = {};", self.register_type(*ty), value.text));
+        if self.facts.held[reg.0 as usize] {
+            let held = self.needs.vector(Helper::Held(ty.lanes));
+            self.line(&format!("{held}({name});"));
+        }
         self.regs[reg.0 as usize] = name;
         self.share_reg(reg);
     }

@@ -11,6 +11,7 @@ use lambada_prim::{
 };
 
 use crate::folds;
+use crate::held;
 use crate::text::{self, Level, Text};
 use crate::transpose::{self, Elements};
 
@@ -63,6 +64,8 @@ pub(crate) enum Helper {
     Splat(ScalarTy, u16),
     /// Consecutive elements of memory.
     Load(ScalarTy, u16),
+    /// A vector of reals that is to stay in its register.
+    Held(u16),
     /// To consecutive elements of memory.
     Store(ScalarTy, u16),
     /// The first of consecutive elements of memory; the other lanes repeat the last of these.
@@ -104,6 +107,7 @@ impl Helper {
             Helper::Types(lanes) => format!("{precision}x{lanes}"),
             Helper::Splat(elem, lanes) => format!("lam_splat_{}", tag(elem, lanes)),
             Helper::Load(elem, lanes) => format!("lam_load_{}", tag(elem, lanes)),
+            Helper::Held(lanes) => format!("lam_held_{}", tag(ScalarTy::Real, lanes)),
             Helper::Store(elem, lanes) => format!("lam_store_{}", tag(elem, lanes)),
             Helper::LoadSome(elem, lanes) => format!("lam_load_some_{}", tag(elem, lanes)),
             Helper::StoreSome(elem, lanes) => format!("lam_store_some_{}", tag(elem, lanes)),
@@ -141,6 +145,7 @@ impl Helper {
                 &[format!("const {} *p", memory_type(elem))],
                 &load(precision, elem, lanes),
             ),
+            Helper::Held(lanes) => held::text(precision, &self.name(precision), lanes),
             Helper::Store(elem, lanes) => store(precision, self.name(precision), elem, lanes),
             Helper::LoadSome(elem, lanes) => {
                 let params = [format!("const {} *p", memory_type(elem)), "int64_t count".into()];

@@ -44,6 +44,7 @@ mod facts;
 mod folds;
 mod frame;
 mod function;
+mod held;
 mod lanes;
 mod library;
 mod needs;

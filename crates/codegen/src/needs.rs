@@ -86,6 +86,7 @@ impl Needs {
             Helper::Types(lanes)
             | Helper::Splat(_, lanes)
             | Helper::Load(_, lanes)
+            | Helper::Held(lanes)
             | Helper::Store(_, lanes)
             | Helper::LoadSome(_, lanes)
             | Helper::Gather(_, lanes)

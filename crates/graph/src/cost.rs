@@ -16,6 +16,9 @@ pub const MANY: i64 = 1024;
 /// The nominal number of indices within the data: coordinates, components and features are often
 /// few, and nests have to be right for these, too.
 pub const FEW: i64 = 12;
+/// The number of indices of an axis, at least, if it is not known: a tile is for those that have
+/// many.
+pub const TILED: i64 = 32;
 /// An axis that is known to have fewer indices is never that of lanes.
 pub const SHORT: i64 = 8;
 
@@ -31,6 +34,8 @@ pub const FOLD: f64 = 8.0;
 pub const EXTREMUM: f64 = 2.0;
 /// The beginning of a nest, once for each block.
 pub const BEGIN: f64 = 8.0;
+/// Reading vectors of another row of an array: it may lie on another page, or in a farther cache.
+pub const ROW: f64 = 1.5;
 /// The part of overlapped work that still takes time.
 pub const HIDDEN: f64 = 0.1;
 /// Longer code of twice as many iterations, as a factor, at least.

@@ -247,6 +247,22 @@ impl Source<'_> {
             }
             (_, _) => None,
         };
+        // A seed may mention a size that the program writes nowhere: `xs : []real` becomes
+        // `xs : [n]real` for a value of type `[n - k]real`.
+        let sizes_of = |ty: &TypeExpr| {
+            let mut sizes = BTreeSet::new();
+            size_variables(ty, &mut sizes);
+            sizes
+        };
+        let named: BTreeSet<Rc<str>> = params.iter().flat_map(sizes_of).collect();
+        let wanted: BTreeSet<Rc<str>> =
+            value.iter().flat_map(sizes_of).filter(|size| !named.contains(size)).collect();
+        for (param, (_, ty)) in params.iter_mut().zip(&self.signature.params) {
+            let full = self.ty(ty);
+            if !sizes_of(&full).is_disjoint(&wanted) {
+                *param = full;
+            }
+        }
         let point = self.call.chosen().iter().map(|(name, ty)| match self.parameter(name) {
             Some(k) => params[k].clone(),
             None => self.ty(ty),

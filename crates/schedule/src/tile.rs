@@ -30,18 +30,47 @@ pub(crate) fn tiled(
     }
     let target = &Target::of(plan.width(), precision);
     let mut passes = std::mem::take(&mut placed.passes);
-    for nest in passes.iter_mut().flat_map(|pass| &mut pass.nests) {
-        if nest.carries.is_empty() && nest.whole.is_empty() && nest.direction.is_none() {
-            nest.tile = tile(&placed, nest, sizes, target);
-        }
+    for pass in &mut passes {
+        let nests = std::mem::take(&mut pass.nests).into_iter();
+        pass.nests = nests.flat_map(|nest| in_tiles(&placed, nest, sizes, target)).collect();
     }
     placed.passes = passes;
     placed
 }
 
-/// The cheapest tile of a nest.
-fn tile(placed: &Placed, nest: &Nest, sizes: &Nominal, target: &Target) -> Vec<(AxisId, u8)> {
-    let Some(body) = Body::of(placed, nest) else { return Vec::new() };
+/// A nest with its cheapest tile; or several, one for each sum, if they are cheaper: sums that share
+/// no operand only take registers from each other.
+fn in_tiles(placed: &Placed, mut nest: Nest, sizes: &Nominal, target: &Target) -> Vec<Nest> {
+    if !(nest.carries.is_empty() && nest.whole.is_empty() && nest.direction.is_none()) {
+        return vec![nest];
+    }
+    let Some((together, tile)) = cheapest(placed, &nest, sizes, target) else { return vec![nest] };
+    nest.tile = tile;
+    let sums = |item: &Item| matches!(item, Item::Reduce(_)) && !placed.comes_back(&nest, *item);
+    if nest.items.len() < 2 || !nest.items.iter().all(sums) || nest.group.is_some() {
+        return vec![nest];
+    }
+    let alone = |item: &Item| {
+        let mut own = Nest { items: vec![*item], ..nest.clone() };
+        let (cost, tile) = cheapest(placed, &own, sizes, target)?;
+        own.tile = tile;
+        Some((cost, own))
+    };
+    let Some(all) = nest.items.iter().map(alone).collect::<Option<Vec<_>>>() else {
+        return vec![nest];
+    };
+    let apart: f64 = all.iter().map(|(cost, _)| cost).sum();
+    if apart < together { all.into_iter().map(|(_, nest)| nest).collect() } else { vec![nest] }
+}
+
+/// The time of an iteration of a nest in its cheapest tile, and the tile.
+fn cheapest(
+    placed: &Placed,
+    nest: &Nest,
+    sizes: &Nominal,
+    target: &Target,
+) -> Option<(f64, Vec<(AxisId, u8)>)> {
+    let body = Body::of(placed, nest)?;
     let mut best: Option<(f64, Vec<(AxisId, u8)>)> = None;
     for tile in candidates(&body, placed, nest, sizes, target) {
         let Some(cost) = body.cost(&tile, sizes, target) else { continue };
@@ -49,7 +78,7 @@ fn tile(placed: &Placed, nest: &Nest, sizes: &Nominal, target: &Target) -> Vec<(
             best = Some((cost, tile));
         }
     }
-    best.map(|(_, tile)| tile).unwrap_or_default()
+    best
 }
 
 /// The candidates: no tile, all tiles along one and two axes of the results, and those along the
@@ -63,8 +92,7 @@ fn candidates(
 ) -> Vec<Vec<(AxisId, u8)>> {
     let counts = |axis: AxisId| {
         let lanes = if nest.vector == Some(axis) { target.lanes } else { 1 };
-        let extent = body.graph.lit(body.graph.axis(axis).extent).map(|extent| extent.int());
-        let known = extent.map_or(sizes.extent(body.graph, axis), |extent| extent as f64);
+        let known = body.extent(axis, sizes);
         // At least two tiles fit the smallest block, so that little is left over.
         let block =
             if placed.block == Some(axis) { cost::SMALLEST as f64 / 2.0 } else { f64::INFINITY };
@@ -189,6 +217,16 @@ impl<'a> Body<'a> {
         Some(())
     }
 
+    /// The number of indices of an axis; an axis of the results of which nothing is known is long.
+    fn extent(&self, axis: AxisId, sizes: &Nominal) -> f64 {
+        let known = self.graph.lit(self.graph.axis(axis).extent);
+        let nominal = sizes.extent(self.graph, axis);
+        if known.is_some() || self.reduced.contains(axis) {
+            return nominal;
+        }
+        nominal.max(cost::TILED as f64)
+    }
+
     /// The time of an iteration, if the registers suffice.
     fn cost(&self, tile: &[(AxisId, u8)], sizes: &Nominal, target: &Target) -> Option<f64> {
         let free = |node: NodeId| self.graph.free(node);
@@ -208,6 +246,7 @@ impl<'a> Body<'a> {
             copies(free(*node)) * if lanes(free(*node)) { 1.0 } else { target.broadcast }
         });
         let (work, reads): (f64, f64) = (work.sum(), reads.sum());
+        let rows = self.reads.iter().filter(|node| each(node) && lanes(free(**node))).count();
         let stores = 2.0 * self.stores as f64 * all;
         let held = self.sums as f64 * all;
         let shared = self.reads.iter().map(|n| copies(free(*n))).fold(1.0, f64::min);
@@ -217,10 +256,12 @@ impl<'a> Body<'a> {
         }
         // A fused multiply-add counts as one operation.
         let reads = reads * target.read + stores;
-        let step =
-            work.max(reads).max(self.wait * target.wait) + cost::HIDDEN * work.min(reads) + 0.3;
+        let step = work.max(reads).max(self.wait * target.wait)
+            + cost::HIDDEN * work.min(reads)
+            + cost::ROW * rows as f64
+            + 0.3;
         let wasted = |(axis, count): &(AxisId, u8)| {
-            let extent = sizes.extent(self.graph, *axis);
+            let extent = self.extent(*axis, sizes);
             let step = f64::from(*count)
                 * if self.vector == Some(*axis) { f64::from(target.lanes) } else { 1.0 };
             (extent / step).ceil() * step / extent

@@ -477,7 +477,7 @@ fn rows_are_read_once() {
     assert_eq!(block.as_deref(), Some("i"), "{words}");
     let data = placed.passes.iter().filter(|pass| pass.blocked);
     assert_eq!(data.count(), 1, "{words}");
-    for told in ["  i (8 at once), i_1 (lanes): reduce v3\n", "  i_1 (lanes), i: store "] {
+    for told in ["  i (8 at once), i_1 (lanes): reduce v3\n", "  i_1 (4 vectors), i: store "] {
         assert!(words.contains(told), "{told}{words}");
     }
     for (n, d) in [(0, 3), (3, 0), (1, 1), (9, 8), (17, 9), (65, 2)] {
