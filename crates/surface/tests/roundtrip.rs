@@ -322,6 +322,7 @@ fn bodies_without_in() {
 fn spellings_of_other_languages() {
     check_authored("def f x = x ^ 2", "def f x = x ** 2");
     check_authored("def f = fun x (y, z) -> x", "def f = \\x (y, z) -> x");
+    check_authored("def f = g >> (fun y -> y + 1)", "def f = g >> (\\y -> y + 1)");
     check_authored(
         "def f x = match x with | 0 -> 1 | n when n > 0 -> 2 | _ -> 3",
         "def f x =\n  match x\n  | 0 -> 1\n  | n if n > 0 -> 2\n  | _ -> 3",

@@ -17,7 +17,12 @@ pub(super) struct Word<'a> {
 }
 
 impl Word<'_> {
+    /// Whether a word of the text is this one of the layout, which writes `\` for `fun`.
     pub fn is(&self, other: &Word) -> bool {
+        if self.kind == TokenKind::Lower && self.text == "fun" && other.kind == TokenKind::Backslash
+        {
+            return true;
+        }
         let named = matches!(self.kind, TokenKind::Lower | TokenKind::Upper | TokenKind::Text);
         self.kind == other.kind && (!named || self.text == other.text)
     }
