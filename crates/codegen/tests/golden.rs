@@ -8,9 +8,10 @@ use lambada_testkit::golden;
 #[test]
 fn small_programs_become_this_c() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    for name in
-        ["checks", "control", "kept", "lanes", "library", "locals", "parallel", "taken", "vectors"]
-    {
+    for name in [
+        "checks", "control", "held", "kept", "lanes", "library", "locals", "parallel", "taken",
+        "vectors",
+    ] {
         let file = folder.join(name).with_extension("loops");
         let text = std::fs::read_to_string(&file).unwrap_or_else(|e| panic!("{name}: {e}"));
         let function = lambada_loops::read(&text).unwrap_or_else(|e| panic!("{name}: {e:?}"));
