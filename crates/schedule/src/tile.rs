@@ -38,8 +38,8 @@ pub(crate) fn tiled(
     placed
 }
 
-/// A nest with its cheapest tile; or several, one for each sum, if they are cheaper: sums that share
-/// no operand only take registers from each other.
+/// A nest with its cheapest tile; or several, one for each sum, if they are cheaper, because the sums
+/// of a nest share the registers.
 fn in_tiles(placed: &Placed, mut nest: Nest, sizes: &Nominal, target: &Target) -> Vec<Nest> {
     if !(nest.carries.is_empty() && nest.whole.is_empty() && nest.direction.is_none()) {
         return vec![nest];
@@ -246,7 +246,13 @@ impl<'a> Body<'a> {
             copies(free(*node)) * if lanes(free(*node)) { 1.0 } else { target.broadcast }
         });
         let (work, reads): (f64, f64) = (work.sum(), reads.sum());
-        let rows = self.reads.iter().filter(|node| each(node) && lanes(free(**node))).count();
+        // Neighbors lie in the rows of one array.
+        let array = |node: &NodeId| match self.graph.node(*node) {
+            Node::At(array, _) => Content::Array(*array),
+            _ => Content::Node(*node),
+        };
+        let vectors = self.reads.iter().filter(|node| each(node) && lanes(free(**node)));
+        let rows = vectors.map(array).collect::<FxHashSet<Content>>().len();
         let stores = 2.0 * self.stores as f64 * all;
         let held = self.sums as f64 * all;
         let shared = self.reads.iter().map(|n| copies(free(*n))).fold(1.0, f64::min);
