@@ -16,8 +16,8 @@ pub const MANY: i64 = 1024;
 /// The nominal number of indices within the data: coordinates, components and features are often
 /// few, and nests have to be right for these, too.
 pub const FEW: i64 = 12;
-/// The number of indices of an axis, at least, if it is not known: a tile is for those that have
-/// many.
+/// The number of indices along the lanes of a tile, at least, if it is not known: small ones take
+/// little time.
 pub const TILED: i64 = 32;
 /// An axis that is known to have fewer indices is never that of lanes.
 pub const SHORT: i64 = 8;

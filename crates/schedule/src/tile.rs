@@ -30,47 +30,18 @@ pub(crate) fn tiled(
     }
     let target = &Target::of(plan.width(), precision);
     let mut passes = std::mem::take(&mut placed.passes);
-    for pass in &mut passes {
-        let nests = std::mem::take(&mut pass.nests).into_iter();
-        pass.nests = nests.flat_map(|nest| in_tiles(&placed, nest, sizes, target)).collect();
+    for nest in passes.iter_mut().flat_map(|pass| &mut pass.nests) {
+        if nest.carries.is_empty() && nest.whole.is_empty() && nest.direction.is_none() {
+            nest.tile = tile(&placed, nest, sizes, target);
+        }
     }
     placed.passes = passes;
     placed
 }
 
-/// A nest with its cheapest tile; or several, one for each sum, if they are cheaper, because the sums
-/// of a nest share the registers.
-fn in_tiles(placed: &Placed, mut nest: Nest, sizes: &Nominal, target: &Target) -> Vec<Nest> {
-    if !(nest.carries.is_empty() && nest.whole.is_empty() && nest.direction.is_none()) {
-        return vec![nest];
-    }
-    let Some((together, tile)) = cheapest(placed, &nest, sizes, target) else { return vec![nest] };
-    nest.tile = tile;
-    let sums = |item: &Item| matches!(item, Item::Reduce(_)) && !placed.comes_back(&nest, *item);
-    if nest.items.len() < 2 || !nest.items.iter().all(sums) || nest.group.is_some() {
-        return vec![nest];
-    }
-    let alone = |item: &Item| {
-        let mut own = Nest { items: vec![*item], ..nest.clone() };
-        let (cost, tile) = cheapest(placed, &own, sizes, target)?;
-        own.tile = tile;
-        Some((cost, own))
-    };
-    let Some(all) = nest.items.iter().map(alone).collect::<Option<Vec<_>>>() else {
-        return vec![nest];
-    };
-    let apart: f64 = all.iter().map(|(cost, _)| cost).sum();
-    if apart < together { all.into_iter().map(|(_, nest)| nest).collect() } else { vec![nest] }
-}
-
-/// The time of an iteration of a nest in its cheapest tile, and the tile.
-fn cheapest(
-    placed: &Placed,
-    nest: &Nest,
-    sizes: &Nominal,
-    target: &Target,
-) -> Option<(f64, Vec<(AxisId, u8)>)> {
-    let body = Body::of(placed, nest)?;
+/// The cheapest tile of a nest.
+fn tile(placed: &Placed, nest: &Nest, sizes: &Nominal, target: &Target) -> Vec<(AxisId, u8)> {
+    let Some(body) = Body::of(placed, nest) else { return Vec::new() };
     let mut best: Option<(f64, Vec<(AxisId, u8)>)> = None;
     for tile in candidates(&body, placed, nest, sizes, target) {
         let Some(cost) = body.cost(&tile, sizes, target) else { continue };
@@ -78,7 +49,7 @@ fn cheapest(
             best = Some((cost, tile));
         }
     }
-    best
+    best.map(|(_, tile)| tile).unwrap_or_default()
 }
 
 /// The candidates: no tile, all tiles along one and two axes of the results, and those along the
@@ -217,14 +188,14 @@ impl<'a> Body<'a> {
         Some(())
     }
 
-    /// The number of indices of an axis; an axis of the results of which nothing is known is long.
+    /// The number of indices of an axis. Lanes along an axis of the results are many, if nothing is
+    /// known: what is left over of a tile runs vector by vector, while missing rows of a tile are
+    /// computed in vain.
     fn extent(&self, axis: AxisId, sizes: &Nominal) -> f64 {
         let known = self.graph.lit(self.graph.axis(axis).extent);
         let nominal = sizes.extent(self.graph, axis);
-        if known.is_some() || self.reduced.contains(axis) {
-            return nominal;
-        }
-        nominal.max(cost::TILED as f64)
+        let lanes = self.vector == Some(axis) && !self.reduced.contains(axis);
+        if known.is_none() && lanes { nominal.max(cost::TILED as f64) } else { nominal }
     }
 
     /// The time of an iteration, if the registers suffice.

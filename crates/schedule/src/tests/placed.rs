@@ -424,41 +424,6 @@ graph (n : int, x : [n]real, w : [2]real) {
     }
 }
 
-/// Products over the same indices are tiles of their own, so that each has all registers.
-#[test]
-fn products_are_apart() {
-    let graph = read(
-        "
-graph (n : int, m : int, k : int, a : [n][k]real, b : [k][m]real, c : [n][k]real, d : [k][m]real) {
-  axis i < n
-  axis j < m
-  axis l < k
-  v0 = a[i, l]
-  v1 = b[l, j]
-  v2 = mul v0, v1
-  v3 = reduce add [l] v2
-  v4 = c[i, l]
-  v5 = d[l, j]
-  v6 = mul v4, v5
-  v7 = reduce add [l] v6
-  a0 = map [i, j] v3
-  a1 = map [i, j] v7
-  => y = a0, z = a1
-}
-",
-    );
-    let sizes = Nominal::of([(0, 1024), (1, 1024), (2, 1024)]);
-    let placed = best(&graph, &sizes, Plan::of(8), (Precision::F64, Runs::Often));
-    let placed = placed.expect("it is worth it");
-    let words = explained(&placed, None, false);
-    let sums = words.lines().filter(|line| line.contains(": reduce"));
-    assert_eq!(sums.count(), 2, "{words}");
-    for (n, m, k) in [(0, 3, 2), (3, 40, 7), (9, 17, 1)] {
-        let (a, b) = (reals(&[n, k]), reals(&[k, m]));
-        agrees(&graph, &[int(n), int(m), int(k), a.clone(), b.clone(), a, b]);
-    }
-}
-
 /// The gradient of a Gaussian mixture runs through the points in blocks, once.
 #[test]
 fn a_mixture_is_placed() {
