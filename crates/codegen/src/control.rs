@@ -4,7 +4,7 @@ use lambada_loops::{Mode, Nest, Operand, Reg, Release, ResultTarget, Step, Stmt,
 
 use crate::function::{Printer, Waiting};
 use crate::polls;
-use crate::text::{self, Level};
+use crate::text::{self, Level, Text, prefix};
 
 impl Printer<'_> {
     pub fn counted(
@@ -108,16 +108,20 @@ impl Printer<'_> {
         self.line("}");
     }
 
-    pub fn choice(&mut self, head: &str, then: &[Stmt], otherwise: &[Stmt]) {
-        self.line(head);
+    /// An `if` behind the end of an earlier branch, `} else `, or behind nothing.
+    pub fn choice(&mut self, end: &str, cond: &Text, then: &[Stmt], otherwise: &[Stmt]) {
+        if then.is_empty() && !otherwise.is_empty() {
+            return self.choice(end, &prefix("!", cond), otherwise, then);
+        }
+        self.line(&format!("{end}if ({}) {{", cond.text));
         self.nested(then);
         match otherwise {
             [] => self.line("}"),
             [only @ Stmt::Nest(Nest::If { cond, then, otherwise })]
                 if self.parts.at(only).is_none() =>
             {
-                let cond = self.operand(*cond).text;
-                self.choice(&format!("}} else if ({cond}) {{"), then, otherwise);
+                let cond = self.operand(*cond);
+                self.choice("} else ", &cond, then, otherwise);
             }
             _ => {
                 self.line("} else {");

@@ -261,9 +261,9 @@ impl<'a> Printer<'a> {
             }
             Stmt::Nest(Nest::While { cond, body }) => self.repeat(cond, body),
             Stmt::Nest(Nest::If { cond, then, otherwise }) => {
-                let cond = self.operand(*cond).text;
+                let cond = self.operand(*cond);
                 self.declare(|_| true);
-                self.choice(&format!("if ({cond}) {{"), then, otherwise);
+                self.choice("", &cond, then, otherwise);
             }
             Stmt::Nest(Nest::Scope(release, body)) => self.scope(*release, body),
             Stmt::Nest(Nest::Parallel { .. }) => self.parallel(stmt),

@@ -1,5 +1,8 @@
 //! `if`: scalars through cells, arrays in memory that both branches fill.
 //!
+//! A scalar that leaves several branches has one cell, that of the outermost `if`, so that code
+//! grows with the results and not with results times depth.
+//!
 //! An array goes, in this order, into the memory that one of the branches updates in place, if that
 //! is otherwise dead; into the wanted place of the result; into new memory. If its sizes are
 //! results of the `if` themselves, each branch allocates the memory and swaps names with an empty
@@ -34,13 +37,25 @@ impl<'a> Lower<'a> {
             return self.choose(stm, cond, then, otherwise);
         }
         let mut taken = Vec::new();
-        let joints: Vec<Joint> =
-            stm.binds.iter().map(|bind| self.joint(stm, bind, &mut taken)).collect();
+        let results = then.results.iter().zip(&otherwise.results);
+        let joints: Vec<Joint> = stm
+            .binds
+            .iter()
+            .zip(results)
+            .map(|(bind, results)| self.joint(stm, bind, results, &mut taken))
+            .collect();
         let then = self.branch(then, &joints);
         let otherwise = self.branch(otherwise, &joints);
-        self.code.push(Nest::If { cond, then, otherwise });
+        if !(then.is_empty() && otherwise.is_empty()) {
+            self.code.push(Nest::If { cond, then, otherwise });
+        }
         for (bind, joint) in stm.binds.iter().zip(joints) {
-            let value = self.joined(bind, joint);
+            let value = match joint {
+                Joint::Cell(cell) if self.env.wanted(bind.var) == Some(cell) => {
+                    LoweredValue::Cell(cell)
+                }
+                joint => self.joined(bind, joint),
+            };
             self.bind(bind.var, value);
         }
     }
@@ -59,14 +74,23 @@ impl<'a> Lower<'a> {
         }
     }
 
-    fn joint(&mut self, stm: &Stm, bind: &Param, taken: &mut Vec<Place>) -> Joint {
+    /// A scalar has the cell of the `if` around if it is the result of its branch; else a new one,
+    /// which starts with the constant that one of the branches gives.
+    fn joint(
+        &mut self,
+        stm: &Stm,
+        bind: &Param,
+        (then, otherwise): (&Atom, &Atom),
+        taken: &mut Vec<Place>,
+    ) -> Joint {
         let elem = bind.ty.elem.scalar();
         if bind.ty.dims.is_empty() {
-            return Joint::Cell(self.code.cell(
-                elem,
-                Operand::Lit(elem.zero()),
-                self.env.hint(bind.var),
-            ));
+            if let Some(cell) = self.env.wanted(bind.var) {
+                return Joint::Cell(cell);
+            }
+            let first = otherwise.as_lit().or(then.as_lit()).unwrap_or(elem.zero());
+            let hint = self.env.hint(bind.var);
+            return Joint::Cell(self.code.cell(elem, Operand::Lit(first), hint));
         }
         if is_sized_by(bind, &stm.binds) {
             let hint = self.env.hint(bind.var);
@@ -124,6 +148,11 @@ impl<'a> Lower<'a> {
             .collect();
         self.code.open(BodyKind::Branch);
         self.within(block, &[], |lower| {
+            for (result, joint) in block.results.iter().zip(joints) {
+                if let (Atom::Var(var), Joint::Cell(cell)) = (result, joint) {
+                    lower.env.want(*var, *cell);
+                }
+            }
             let results = lower.block(block, &wants);
             lower.join(results, joints);
         });
@@ -135,7 +164,12 @@ impl<'a> Lower<'a> {
         let (mut names, mut later) = (Vec::new(), Vec::new());
         for (result, joint) in results.into_iter().zip(joints) {
             match (result, joint) {
-                (LoweredValue::Scalar(value), Joint::Cell(cell)) => self.code.set(*cell, value),
+                (LoweredValue::Scalar(value), Joint::Cell(cell)) => {
+                    if self.code.first(*cell) != value {
+                        self.code.set(*cell, value);
+                    }
+                }
+                (LoweredValue::Cell(inner), Joint::Cell(cell)) if inner == *cell => {}
                 (LoweredValue::Array(place), Joint::Place(target)) => {
                     moves.push((place, target.clone()))
                 }

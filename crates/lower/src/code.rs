@@ -68,6 +68,8 @@ pub(crate) struct Code {
     near: Option<Span>,
     /// By quotient: dividend and divisor.
     quotients: HashMap<Operand, (Operand, Operand)>,
+    /// By cell: the value it starts with.
+    firsts: HashMap<Cell, Operand>,
     /// The number of statements that splitting loops may still add.
     room: usize,
 }
@@ -82,6 +84,7 @@ impl Code {
             sites: HashMap::new(),
             near: None,
             quotients: HashMap::new(),
+            firsts: HashMap::new(),
             room: split::ROOM_IN_ALL,
         };
         code.open(BodyKind::Function);
@@ -349,7 +352,13 @@ impl Code {
     ) -> Cell {
         let cell = self.function.cell(Ty::scalar(elem), hint);
         self.push(Step::Cell(cell, first));
+        self.firsts.insert(cell, first);
         cell
+    }
+
+    /// The value that a cell starts with.
+    pub(crate) fn first(&self, cell: Cell) -> Operand {
+        self.firsts[&cell]
     }
 
     pub(crate) fn get(&mut self, cell: Cell) -> Operand {

@@ -2,10 +2,11 @@
 //! the statement around that block, or in the next iteration of a loop that it is bound outside of.
 //! Memory of dead variables may be overwritten.
 
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Function, Stm, Ty, Var};
-use lambada_loops::Operand;
+use lambada_loops::{Cell, Operand};
 use lambada_source::Span;
 
 use crate::facts::{Facts, Last};
@@ -32,6 +33,8 @@ pub(crate) struct Env<'a> {
     depths: Vec<usize>,
     /// The blocks during lowering, innermost last.
     frames: Vec<Frame<'a>>,
+    /// By scalar that only the results of a branch mention: the cell of the `if` around.
+    wanted: HashMap<Var, Cell>,
 }
 
 impl<'a> Env<'a> {
@@ -43,6 +46,7 @@ impl<'a> Env<'a> {
             values: vec![None; count],
             depths: vec![0; count],
             frames: Vec::new(),
+            wanted: HashMap::new(),
         }
     }
 
@@ -112,6 +116,18 @@ impl<'a> Env<'a> {
 
     pub(crate) fn dims(&self, ty: &Ty) -> Rc<[Operand]> {
         ty.dims.iter().map(|d| self.operand(*d)).collect()
+    }
+
+    /// Has a result of a branch made in the cell of the `if` around, if nothing else mentions it.
+    pub(crate) fn want(&mut self, result: Var, cell: Cell) {
+        if self.facts.is_mentioned_once(result) {
+            self.wanted.insert(result, cell);
+        }
+    }
+
+    /// The cell where a scalar is wanted.
+    pub(crate) fn wanted(&self, scalar: Var) -> Option<Cell> {
+        self.wanted.get(&scalar).copied()
     }
 
     // Blocks

@@ -32,6 +32,8 @@ pub(crate) struct Facts<'a> {
     nodes: HashMap<Var, NodeId>,
     /// Fills that no code reads.
     overwritten: HashSet<Var>,
+    /// By variable: the number of its mentions.
+    mentions: HashMap<Var, usize>,
 }
 
 impl<'a> Facts<'a> {
@@ -45,6 +47,7 @@ impl<'a> Facts<'a> {
             passed: HashSet::new(),
             nodes: HashMap::new(),
             overwritten: overwritten(function),
+            mentions: HashMap::new(),
         };
         facts.handles(&function.params);
         facts.block(&function.body);
@@ -64,6 +67,11 @@ impl<'a> Facts<'a> {
     /// Whether no code reads its fill.
     pub(crate) fn is_overwritten(&self, var: Var) -> bool {
         self.overwritten.contains(&var)
+    }
+
+    /// Whether the function mentions it once.
+    pub(crate) fn is_mentioned_once(&self, var: Var) -> bool {
+        self.mentions.get(&var) == Some(&1)
     }
 
     /// Whether it is an accumulator that is passed to a call.
@@ -115,6 +123,7 @@ impl<'a> Facts<'a> {
         }
         for var in block.results.iter().filter_map(|a| a.as_var()) {
             self.whole.insert(var);
+            *self.mentions.entry(var).or_default() += 1;
             last.insert(var, block.stms.len());
         }
         let last = Rc::new(last);
@@ -127,6 +136,7 @@ impl<'a> Facts<'a> {
         stm.exp.atoms(&mut |atom| {
             if let Atom::Var(var) = atom {
                 last.insert(var, k);
+                *self.mentions.entry(var).or_default() += 1;
                 if by_elements != Some(var) {
                     self.whole.insert(var);
                 }
@@ -134,6 +144,7 @@ impl<'a> Facts<'a> {
         });
         for var in stm.binds.iter().flat_map(|p| &p.ty.dims).filter_map(|d| d.as_var()) {
             last.insert(var, k);
+            *self.mentions.entry(var).or_default() += 1;
         }
         for inner in stm.exp.blocks() {
             // Memory outlives the block that names it, scalars do not. In a chain of branches,

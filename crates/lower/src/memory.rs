@@ -31,7 +31,7 @@ pub(crate) enum LoweredValue {
     Array(Place),
     /// An array of scalars that is only read at constant indices.
     Elements(Vec<Operand>),
-    /// An accumulator of rank 0.
+    /// An accumulator of rank 0, or a result of a branch in the cell of its `if`.
     Cell(Cell),
 }
 

@@ -78,6 +78,32 @@ fn branches_and_inner_loops_update_in_place() {
     assert_eq!((copies(&lowered.body), allocs(&lowered.body), swaps(&lowered.body)), (0, 1, 0));
 }
 
+/// Each branch hands out the squares of all branches inside: `depth²` results.
+fn nested_squares(b: &mut Builder, x: Atom, depth: usize) -> Vec<Atom> {
+    if depth == 0 {
+        return Vec::new();
+    }
+    let cond = b.prim(Prim::Lt, [x, Atom::real(depth as f64)]);
+    let then = b.block(|b| {
+        let square = b.prim(Prim::Mul, [x, x]);
+        let inner = nested_squares(b, square, depth - 1);
+        [vec![square], inner].concat()
+    });
+    let otherwise = b.block(|_| vec![Atom::real(0.0); depth]);
+    b.bind_all(vec![("r".into(), Ty::real()); depth], Nest::If { cond, then, otherwise })
+}
+
+#[test]
+fn results_of_nested_branches_move_once() {
+    let f = function(&[&[]], |b, params, _| {
+        let all = nested_squares(b, params[0].into(), 8);
+        all.into_iter().map(|result| (result, Ty::real())).collect()
+    });
+    let lowered = agrees(&f, &[numbers(&[])]);
+    let sets = count(&lowered.body, |stmt| matches!(stmt, Stmt::Step(Step::Set(..))));
+    assert_eq!(sets, 8);
+}
+
 #[test]
 fn a_state_made_anew_exchanges_buffers() {
     let f = function(&[&["n"]], |b, params, sizes| {
