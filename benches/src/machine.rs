@@ -37,6 +37,18 @@ impl Machine {
     }
 }
 
+/// Keeps this process and its children on one core, so that all of them have the same.
+pub fn pin() {
+    #[cfg(target_os = "linux")]
+    {
+        let mut core = rustix::thread::CpuSet::new();
+        core.set(std::thread::available_parallelism().map_or(1, usize::from) - 1);
+        if let Err(error) = rustix::thread::sched_setaffinity(None, &core) {
+            eprintln!("warning: the measurements are not kept on one core: {error}");
+        }
+    }
+}
+
 fn processor() -> String {
     let info = std::fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let value = |key: &str| {

@@ -7,7 +7,8 @@
 //! - `baseline`: the C code, compiled and called;
 //! - `measure`: runs all contestants in turns and times them;
 //! - `machine`: description of the machine; `table`, `plot`: presentation of results;
-//! - `ablation`: the benefit of each mechanism of the scheduler.
+//! - `ablation`: the benefit of each mechanism of the scheduler;
+//! - `workloads`: programs that people run, beside JAX, PyTorch and SciPy.
 
 mod ablation;
 mod baseline;
@@ -18,12 +19,14 @@ mod machine;
 mod measure;
 mod plot;
 mod table;
+mod workloads;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
+use lambada::Precision;
 use measure::How;
 
 /// Measures the programs of examples/gradbench against handwritten C code.
@@ -44,9 +47,21 @@ struct Args {
     /// Measure the benefit of each mechanism of the scheduler, with all others at work
     #[arg(long)]
     ablation: bool,
+    /// Measure the programs of examples/workloads beside other systems, as far as they are installed
+    #[arg(long)]
+    workloads: bool,
     /// Write the page of the book and the plot
     #[arg(long)]
     write: bool,
+    /// Measure one workload in this process
+    #[arg(long, hide = true, value_name = "NAME")]
+    alone: Option<String>,
+    #[arg(long, hide = true, default_value_t = 0)]
+    at: usize,
+    #[arg(long, hide = true, default_value_t = 64)]
+    bits: u32,
+    #[arg(long, hide = true, default_value_t = 0.5)]
+    patience: f64,
 }
 
 /// How programs are compiled.
@@ -89,6 +104,12 @@ fn main() -> ExitCode {
 }
 
 fn run(args: &Args) -> Result<(), String> {
+    if let Some(name) = &args.alone {
+        return alone(name, args);
+    }
+    if args.workloads {
+        return compared(args);
+    }
     let flags = args.cflags.as_deref().unwrap_or(baseline::FLAGS);
     let patience = Duration::from_millis(if args.quick { 150 } else { 500 });
     let chosen = |name: &str| args.only.as_deref().is_none_or(|only| name.contains(only));
@@ -123,7 +144,50 @@ fn run(args: &Args) -> Result<(), String> {
     if args.write {
         table::write(&page_of_book, "<!-- measured -->", &page)?;
         let picture = root().join("docs/src/how-fast.svg");
-        std::fs::write(&picture, plot::svg(&rows))
+        std::fs::write(&picture, table::plot(&rows))
+            .map_err(|error| format!("cannot write {}: {error}", picture.display()))?;
+    }
+    Ok(())
+}
+
+/// Measures a workload and prints the measurement as JSON.
+fn alone(name: &str, args: &Args) -> Result<(), String> {
+    let workload = workloads::WORKLOADS.iter().find(|workload| workload.name == name);
+    let workload = workload.ok_or_else(|| format!("there is no workload `{name}`"))?;
+    let precision = if args.bits == 32 { Precision::F32 } else { Precision::F64 };
+    let measured = workloads::measured(&root(), workload, args.at, precision, args.patience)?;
+    println!("{}", measured.to_json());
+    Ok(())
+}
+
+/// Measures the workloads beside other systems.
+fn compared(args: &Args) -> Result<(), String> {
+    machine::pin();
+    let root = root();
+    let systems = workloads::systems(&root.join("benches/workloads/peers.py"));
+    if systems.is_empty() {
+        eprintln!("warning: `python3` has neither JAX nor PyTorch nor SciPy; nothing is compared");
+    }
+    let chosen = |name: &str| args.only.as_deref().is_none_or(|only| name.contains(only));
+    let mut rows = Vec::new();
+    for precision in [Precision::F64, Precision::F32] {
+        for workload in workloads::WORKLOADS.iter().filter(|workload| chosen(workload.name)) {
+            let count = if args.quick { 1 } else { (workload.problems)().len() };
+            for at in 0..count {
+                let patience = if args.quick { 0.2 } else { 0.7 };
+                let row = workloads::run(&root, &systems, workload, at, precision, patience)?;
+                println!("{}", workloads::line(&row, &systems));
+                rows.push(row);
+            }
+        }
+    }
+    let page = workloads::page(&rows, &systems, &machine::Machine::found(baseline::FLAGS));
+    println!("\n{page}");
+    if args.write {
+        table::write(&root.join("docs/src/workloads.md"), "<!-- measured -->", &page)?;
+        let picture = root.join("docs/src/workloads.svg");
+        let svg = plot::svg(workloads::TITLE, &workloads::SERIES, &workloads::lines(&rows));
+        std::fs::write(&picture, svg)
             .map_err(|error| format!("cannot write {}: {error}", picture.display()))?;
     }
     Ok(())

@@ -1,27 +1,24 @@
-//! The plot: one line for each workload, with the speedup of value and derivative over handwritten
-//! code on a logarithmic scale.
+//! A plot of speeds: one line for each workload, on a logarithmic scale.
 
 use std::fmt::Write as _;
-
-use crate::baseline::Which;
-use crate::measure::{How, Row};
 
 const WIDTH: f64 = 900.0;
 /// Ends of the scale.
 const LEFT: f64 = 370.0;
 const RIGHT: f64 = 870.0;
+/// Start of the sizes, after the names.
+const NAMES: f64 = 110.0;
 const TOP: f64 = 84.0;
 const LINE: f64 = 24.0;
 /// Space between evals.
 const GAP: f64 = 8.0;
 
-/// The plotted series: way of compiling, value or derivative, color, and label.
-const MARKS: [(How, Which, &str, &str); 4] = [
-    (How::Jit, Which::Value, "#9aa5b1", "value, without a C compiler"),
-    (How::Jit, Which::Derivative, "#3e4c59", "derivative, without a C compiler"),
-    (How::Nests, Which::Value, "#f4b183", "value"),
-    (How::Nests, Which::Derivative, "#c2410c", "derivative"),
-];
+/// A workload: what it belongs to, its sizes, and its speed in each series.
+pub struct Line<'a> {
+    pub group: &'a str,
+    pub label: &'a str,
+    pub speeds: Vec<Option<f64>>,
+}
 
 /// The logarithmic scale.
 struct Scale {
@@ -31,13 +28,10 @@ struct Scale {
 }
 
 impl Scale {
-    fn of(rows: &[&Row]) -> Scale {
-        let speeds = rows
-            .iter()
-            .flat_map(|row| MARKS.map(|(how, which, ..)| row.speed(how, which)))
-            .flatten();
-        let (low, high) =
-            speeds.fold((1.0_f64, 1.0_f64), |(low, high), speed| (low.min(speed), high.max(speed)));
+    fn of(lines: &[Line<'_>]) -> Scale {
+        let speeds = lines.iter().flat_map(|line| &line.speeds).flatten();
+        let (low, high) = speeds
+            .fold((1.0_f64, 1.0_f64), |(low, high), speed| (low.min(*speed), high.max(*speed)));
         Scale { low: low.log10() - 0.1, high: high.log10() + 0.1 }
     }
 
@@ -55,21 +49,18 @@ impl Scale {
     }
 }
 
-/// The plot of all workloads with handwritten code.
-pub fn svg(rows: &[Row]) -> String {
-    let measured =
-        |row: &&Row| MARKS.iter().any(|(how, which, ..)| row.speed(*how, *which).is_some());
-    let rows: Vec<&Row> = rows.iter().filter(measured).collect();
-    let scale = Scale::of(&rows);
-    let places = places(&rows);
+/// The plot: a color and a label for each series.
+pub fn svg(title: &str, series: &[(&str, &str)], lines: &[Line<'_>]) -> String {
+    let scale = Scale::of(lines);
+    let places = places(lines);
     let bottom = places.last().map_or(TOP, |y| y + LINE / 2.0);
     let height = bottom + 44.0;
     let mut text = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" width=\"{WIDTH}\" height=\"{height}\" font-family=\"Helvetica, Arial, sans-serif\" font-size=\"13\">\n\
          <rect width=\"{WIDTH}\" height=\"{height}\" fill=\"#ffffff\"/>\n\
-         <text x=\"20\" y=\"28\" font-size=\"17\" font-weight=\"bold\" fill=\"#1f2933\">How many times as fast as C written by hand</text>\n"
+         <text x=\"20\" y=\"28\" font-size=\"17\" font-weight=\"bold\" fill=\"#1f2933\">{title}</text>\n"
     );
-    legend(&mut text, &rows);
+    legend(&mut text, series, lines);
     for tick in scale.ticks() {
         let (x, line) = (scale.x(tick), if tick == 1.0 { "#1f2933" } else { "#e4e7eb" });
         let _ = writeln!(
@@ -84,29 +75,28 @@ pub fn svg(rows: &[Row]) -> String {
             }
         );
     }
-    for (row, y) in rows.iter().zip(&places) {
-        mark(&mut text, row, &scale, *y);
+    for (line, y) in lines.iter().zip(&places) {
+        mark(&mut text, series, line, &scale, *y);
     }
     text + "</svg>\n"
 }
 
 /// Vertical positions of the lines.
-fn places(rows: &[&Row]) -> Vec<f64> {
-    let (mut y, mut before) = (TOP, None);
-    let mut place = |row: &&Row| {
-        if let Some(eval) = before {
-            y += if eval == row.eval { LINE } else { LINE + GAP };
+fn places(lines: &[Line<'_>]) -> Vec<f64> {
+    let mut y = TOP;
+    let place = |k: usize| {
+        if k > 0 {
+            y += if lines[k - 1].group == lines[k].group { LINE } else { LINE + GAP };
         }
-        before = Some(row.eval);
         y
     };
-    rows.iter().map(&mut place).collect()
+    (0..lines.len()).map(place).collect()
 }
 
-fn legend(text: &mut String, rows: &[&Row]) {
+fn legend(text: &mut String, series: &[(&str, &str)], lines: &[Line<'_>]) {
     let mut x = 26.0;
-    for (how, which, color, name) in MARKS {
-        if rows.iter().all(|row| row.speed(how, which).is_none()) {
+    for (k, (color, name)) in series.iter().enumerate() {
+        if lines.iter().all(|line| line.speeds[k].is_none()) {
             continue;
         }
         let _ = writeln!(
@@ -118,21 +108,21 @@ fn legend(text: &mut String, rows: &[&Row]) {
     }
 }
 
-fn mark(text: &mut String, row: &Row, scale: &Scale, y: f64) {
+fn mark(text: &mut String, series: &[(&str, &str)], line: &Line<'_>, scale: &Scale, y: f64) {
     let _ = writeln!(
         text,
-        "<text x=\"20\" y=\"{:.1}\" font-weight=\"bold\" fill=\"#1f2933\">{}</text><text x=\"84\" y=\"{:.1}\" fill=\"#52606d\">{}</text><line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{RIGHT}\" y2=\"{y:.1}\" stroke=\"#f0f2f5\"/>",
+        "<text x=\"20\" y=\"{:.1}\" font-weight=\"bold\" fill=\"#1f2933\">{}</text><text x=\"{NAMES}\" y=\"{:.1}\" fill=\"#52606d\">{}</text><line x1=\"{LEFT}\" y1=\"{y:.1}\" x2=\"{RIGHT}\" y2=\"{y:.1}\" stroke=\"#f0f2f5\"/>",
         y + 4.5,
-        row.eval,
+        line.group,
         y + 4.5,
-        row.label
+        line.label
     );
-    for (how, which, color, _) in MARKS {
-        if let Some(speed) = row.speed(how, which) {
+    for ((color, _), speed) in series.iter().zip(&line.speeds) {
+        if let Some(speed) = speed {
             let _ = writeln!(
                 text,
                 "<circle cx=\"{:.1}\" cy=\"{y:.1}\" r=\"5\" fill=\"{color}\" fill-opacity=\"0.9\"/>",
-                scale.x(speed)
+                scale.x(*speed)
             );
         }
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use crate::baseline::Which;
 use crate::machine::Machine;
 use crate::measure::{How, Row, Time, Who};
+use crate::plot::{self, Line};
 
 /// End mark of the generated part of a page.
 const END: &str = "<!-- end -->";
@@ -27,7 +28,7 @@ pub fn line(row: &Row) -> String {
 }
 
 /// A time with three digits and a unit.
-fn seconds(time: Option<f64>) -> String {
+pub fn seconds(time: Option<f64>) -> String {
     let Some(time) = time else { return String::new() };
     let (number, unit) = match time {
         t if t < 1e-6 => (t * 1e9, "ns"),
@@ -56,6 +57,26 @@ pub fn digits(number: f64) -> String {
 
 fn ratio(speed: Option<f64>) -> String {
     speed.map(digits).unwrap_or_default()
+}
+
+/// The series of the plot: way of compiling, value or derivative, color, and label.
+const MARKS: [(How, Which, &str, &str); 4] = [
+    (How::Jit, Which::Value, "#9aa5b1", "value, without a C compiler"),
+    (How::Jit, Which::Derivative, "#3e4c59", "derivative, without a C compiler"),
+    (How::Nests, Which::Value, "#f4b183", "value"),
+    (How::Nests, Which::Derivative, "#c2410c", "derivative"),
+];
+
+/// The plot of all workloads with handwritten code.
+pub fn plot(rows: &[Row]) -> String {
+    let lines = rows.iter().map(|row| Line {
+        group: row.eval,
+        label: &row.label,
+        speeds: MARKS.iter().map(|(how, which, ..)| row.speed(*how, *which)).collect(),
+    });
+    let lines: Vec<Line<'_>> = lines.filter(|l| l.speeds.iter().any(Option::is_some)).collect();
+    let series = MARKS.map(|(.., color, label)| (color, label));
+    plot::svg("How many times as fast as C written by hand", &series, &lines)
 }
 
 /// The measured ways of compiling.
@@ -132,7 +153,7 @@ fn memory(rows: &[Row]) -> String {
 }
 
 /// A number of bytes with three digits and a unit.
-fn bytes(bytes: u64) -> String {
+pub fn bytes(bytes: u64) -> String {
     match bytes as f64 {
         n if n < 1e3 => format!("{bytes} B"),
         n if n < 1e6 => format!("{} kB", digits(n / 1e3)),

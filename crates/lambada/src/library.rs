@@ -36,12 +36,13 @@ pub(crate) fn prelude() -> Rc<Deep<Module>> {
 }
 
 /// The modules: their names and texts, in alphabetical order.
-pub const MODULES: [(&str, &str); 11] = [
+pub const MODULES: [(&str, &str); 12] = [
     ("complex", include_str!("../../../std/complex.lam")),
     ("dist", include_str!("../../../std/dist.lam")),
     ("fft", include_str!("../../../std/fft.lam")),
     ("interpolate", include_str!("../../../std/interpolate.lam")),
     ("linalg", include_str!("../../../std/linalg.lam")),
+    ("nn", include_str!("../../../std/nn.lam")),
     ("ode", include_str!("../../../std/ode.lam")),
     ("optimize", include_str!("../../../std/optimize.lam")),
     ("quadrature", include_str!("../../../std/quadrature.lam")),

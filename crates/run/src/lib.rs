@@ -291,8 +291,8 @@ impl Kernel {
         lower: impl Fn(u16) -> Function,
     ) -> Result<Kernel, CompileError> {
         let kernels = match Compiler::find().filter(|_| settings.engine == Engine::Native) {
-            Some(compiler) if settings.meanwhile && translates(precision) => {
-                return Kernel::replaced(compiler, settings, kept, lower);
+            Some(compiler) if settings.meanwhile => {
+                return Kernel::replaced(compiler, precision, settings, kept, lower);
             }
             Some(_) => native(&[&lower(settings.target.lanes(precision))], settings, kept)?,
             None => None,
@@ -310,21 +310,24 @@ impl Kernel {
         Ok(kernels.remove(0))
     }
 
-    /// Machine code of `lambada_jit`, until that of the C compiler is there.
+    /// Machine code of `lambada_jit`, or the interpreter where that has none, until the code of the
+    /// C compiler is there.
     fn replaced(
         compiler: &'static Compiler,
+        precision: Precision,
         settings: Settings,
         kept: Option<&Path>,
         lower: impl Fn(u16) -> Function,
     ) -> Result<Kernel, CompileError> {
-        let whole = lower(settings.target.lanes(Precision::F64));
+        let whole = lower(settings.target.lanes(precision));
         check(&[&whole])?;
         let prepared = Prepared::of(&[&whole], settings);
         if let Some(native) = prepared.known(compiler, kept).and_then(first) {
             return Ok(Kernel::new(&whole, Code::Native(native)));
         }
         let quick = Settings { engine: Engine::Jit, ..settings };
-        let mut kernel = interpret(&[&lower(lambada_jit::LANES)], quick)?.remove(0);
+        let lanes = interpreted_lanes(Engine::Jit, precision);
+        let mut kernel = interpret(&[&lower(lanes)], quick)?.remove(0);
         let kept = kept.map(Path::to_path_buf);
         let make = move || match prepared.compiled(compiler, kept.as_deref()) {
             Ok(native) => first(native),

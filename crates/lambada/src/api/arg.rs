@@ -56,7 +56,17 @@ impl Dims {
 
 impl<'a> Arg<'a> {
     /// An array with dimensions `dims`, outermost first, and elements in row-major order; `None` if
-    /// the number of elements differs from the product of the dimensions.
+    /// the number of elements differs from the product of the dimensions. Without dimensions it is
+    /// a number.
+    ///
+    /// ```
+    /// use lambada::{Arg, Args, Model};
+    ///
+    /// let function = Model::compile("f.lam", "def f (x : real) = 2 * x")?.function("f")?;
+    /// let args = Args::new().with("x", Arg::reals(&[], &[3.0]).expect("one element"));
+    /// assert_eq!(f64::try_from(function.call(args)?)?, 6.0);
+    /// # Ok::<(), lambada::Error>(())
+    /// ```
     pub fn reals(dims: &[usize], elements: &'a [f64]) -> Option<Arg<'a>> {
         Arg::lent(dims, elements.len(), Lent::Real(elements))
     }
@@ -78,7 +88,15 @@ impl<'a> Arg<'a> {
 
     fn lent(dims: &[usize], count: usize, elements: Lent<'a>) -> Option<Arg<'a>> {
         let wanted = dims.iter().try_fold(1usize, |n, size| n.checked_mul(*size));
-        (wanted == Some(count)).then(|| Arg(ArgData::Array(Dims::of(dims), elements)))
+        (wanted == Some(count)).then(|| Arg::array(dims, elements))
+    }
+
+    /// An array whose elements are as many as it needs; a number if it has no dimensions.
+    fn array(dims: &[usize], elements: Lent<'a>) -> Arg<'a> {
+        match dims {
+            [] => Arg(ArgData::Scalar(elements.copied().get(0))),
+            dims => Arg(ArgData::Array(Dims::of(dims), elements)),
+        }
     }
 
     /// Number of elements, or magnitude of an integer: a rough measure for the time of a call.
@@ -230,7 +248,7 @@ fn owned<'a>(dims: &[usize], data: Elements) -> Arg<'a> {
 
 fn slice<'a, T: Element>(dims: &[usize], elements: &'a [T]) -> Arg<'a> {
     match T::lend(elements) {
-        Some(lent) => Arg(ArgData::Array(Dims::of(dims), lent)),
+        Some(lent) => Arg::array(dims, lent),
         None => owned(dims, T::copied(elements.iter().copied())),
     }
 }
@@ -321,9 +339,7 @@ impl<'a> IntoArg<'a> for Data {
 impl<'a> IntoArg<'a> for &'a Data {
     fn into_arg(self) -> Arg<'a> {
         match self {
-            Data::Tensor(tensor) if !tensor.dims.is_empty() => {
-                Arg(ArgData::Array(Dims::of(&tensor.dims), (&tensor.data).into()))
-            }
+            Data::Tensor(tensor) => Arg::array(&tensor.dims, (&tensor.data).into()),
             data => Arg(ArgData::Data(Cow::Borrowed(data))),
         }
     }
