@@ -74,12 +74,6 @@ fn run(
     let both = function.value_and_grad(workload.wrt)?;
     let gradient_time = best(patience, || both.call(args()).map(drop))?;
     let value_time = best(patience, || function.call(args()).map(drop))?;
-    let norm = |data: &Data| match data {
-        Data::Tensor(Tensor { data: Elements::Real(values), .. }) => {
-            values.iter().map(|x| x * x).sum::<f64>().sqrt()
-        }
-        _ => f64::NAN,
-    };
     Ok(Measured {
         value,
         norms: gradient.iter().map(|(_, part)| norm(part.data())).collect(),
@@ -89,6 +83,16 @@ fn run(
         thousand: so_far + (CALLS - calls) as f64 * gradient_time,
         memory,
     })
+}
+
+/// The Euclidean norm.
+fn norm(data: &Data) -> f64 {
+    match data {
+        Data::Tensor(Tensor { data: Elements::Real(values), .. }) => {
+            values.iter().map(|x| x * x).sum::<f64>().sqrt()
+        }
+        _ => f64::NAN,
+    }
 }
 
 /// An array that is not copied.
@@ -128,4 +132,40 @@ fn memory(key: &str) -> Option<f64> {
 /// that since its start.
 fn forget_peak() {
     let _ = fs::write("/proc/self/clear_refs", "5");
+}
+
+#[cfg(test)]
+mod tests {
+    use lambada::Engine;
+
+    use super::*;
+    use crate::workloads::WORKLOADS;
+
+    /// The tangent along the gradient is the square of its length.
+    #[test]
+    fn reverse_and_forward_mode_agree() {
+        lambada_testkit::parallel(WORKLOADS, |workload| {
+            let problem = (workload.problems)()[0].make();
+            let args = || {
+                let mut args = Args::new();
+                problem.arguments.iter().for_each(|(name, data)| args.insert(*name, data));
+                args
+            };
+            let file = crate::root().join("examples/workloads").join(workload.name);
+            let options = Options { engine: Engine::Jit, ..Options::default() };
+            let model = Model::builder().options(options).load(file.with_extension("lam"));
+            let squares = |function: lambada::Function| {
+                let (_, gradient) = function.value_and_grad(workload.wrt)?.call(args())?;
+                let mut along = Args::new();
+                gradient.iter().for_each(|(name, part)| along.insert(name.to_string(), part));
+                let (_, tangent) = function.jvp(workload.wrt)?.call(args(), along)?;
+                let length: f64 = gradient.iter().map(|(_, part)| norm(part.data()).powi(2)).sum();
+                Ok::<_, Error>((length, f64::try_from(tangent)?))
+            };
+            let found = model.and_then(|model| squares(model.function("loss")?));
+            let (length, tangent) = found.unwrap_or_else(|e| panic!("{}: {e}", workload.name));
+            let near = (length - tangent).abs() <= 1e-8 * length;
+            assert!(near, "{}: {length} and {tangent}", workload.name);
+        });
+    }
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use lambada_elaborate::Quotient;
 use lambada_prim::ScalarTy;
-use lambada_source::{Problem, Severity, stack};
+use lambada_source::{Problem, Severity, Span, stack};
 
 use crate::Session;
 use crate::messages::program as messages;
@@ -38,7 +38,7 @@ impl Session {
         let mut places = Vec::new();
         for quotient in unit.checked.quotients() {
             let Quotient { dividend, divisor, scalar } = *quotient;
-            let (start, end) = (dividend.end as usize, divisor.start as usize);
+            let (start, end) = around(dividend, divisor);
             if dividend.file != file || divisor.file != file || start > end {
                 continue;
             }
@@ -56,4 +56,20 @@ impl Session {
         open.dedup();
         Ok((upgraded, open))
     }
+}
+
+/// The part of the text between the operands. A section, `(/ b)` or `(a /)`, has the place of the
+/// whole in the place of the operand that it lacks.
+fn around(dividend: Span, divisor: Span) -> (usize, usize) {
+    let start = if dividend.start <= divisor.start && divisor.end <= dividend.end {
+        dividend.start
+    } else {
+        dividend.end
+    };
+    let end = if divisor.start <= dividend.start && dividend.end <= divisor.end {
+        divisor.end
+    } else {
+        divisor.start
+    };
+    (start as usize, end as usize)
 }

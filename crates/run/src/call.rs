@@ -7,6 +7,7 @@ use lambada_loops::{EXHAUSTED, Program, Seen, Terms};
 use lambada_prim::{Data, Memory, Scalar, Tensor};
 use lambada_source::Failure;
 
+use crate::Engine;
 use crate::cancel::Cancel;
 use crate::coming::Coming;
 use crate::elements::{Argument, Elements, Got};
@@ -14,7 +15,9 @@ use crate::native::NativeCall;
 use crate::output;
 
 /// Instructions of a run that does not wait for code of the C compiler: some tenths of a second.
-const FEW: u64 = 1 << 30;
+fn few(engine: Engine) -> u64 {
+    if engine == Engine::Jit { 1 << 30 } else { 1 << 24 }
+}
 
 /// A call before or after its run; see [`Kernel::with`](crate::Kernel::with). Any number of threads
 /// may call a kernel, because each call has memory of its own.
@@ -27,8 +30,8 @@ enum Way<'c, 'a> {
 
 pub(crate) struct Interpreted<'a> {
     program: &'a Program,
-    /// Code that takes over from a run that lasts.
-    coming: Option<&'a Coming>,
+    /// Code that takes over from a run that lasts, and the engine until then.
+    coming: Option<(&'a Coming, Engine)>,
     limit: Memory,
     args: Vec<Tensor>,
     results: Vec<Column>,
@@ -115,7 +118,7 @@ impl<'c, 'a> Call<'c, 'a> {
 impl<'a> Interpreted<'a> {
     pub fn new(
         program: &'a Program,
-        coming: Option<&'a Coming>,
+        coming: Option<(&'a Coming, Engine)>,
         limit: Memory,
         args: Vec<Tensor>,
     ) -> Interpreted<'a> {
@@ -128,8 +131,8 @@ impl<'a> Interpreted<'a> {
     }
 
     fn take(&self, seen: Seen) -> Result<Vec<Tensor>, Failure> {
-        if let Some(coming) = self.coming {
-            let result = self.within(seen, Some(FEW));
+        if let Some((coming, engine)) = self.coming {
+            let result = self.within(seen, Some(few(engine)));
             if !result.as_ref().is_err_and(|failure| failure.message == EXHAUSTED) {
                 return result;
             }

@@ -253,7 +253,7 @@ enum Code {
     Native(Native),
     Interpreted(Program, Engine),
     /// Machine code of `lambada_jit`, until that of the C compiler is there.
-    Replaced(Program, Coming),
+    Replaced(Program, Engine, Coming),
 }
 
 impl Kernel {
@@ -336,10 +336,10 @@ impl Kernel {
                 None
             }
         };
-        if let Code::Interpreted(program, _) = kernel.code {
+        if let Code::Interpreted(program, engine) = kernel.code {
             kernel.code = match Coming::start(make) {
-                Some(coming) => Code::Replaced(program, coming),
-                None => Code::Interpreted(program, Engine::Jit),
+                Some(coming) => Code::Replaced(program, engine, coming),
+                None => Code::Interpreted(program, engine),
             };
         }
         Ok(kernel)
@@ -355,7 +355,7 @@ impl Kernel {
         self.limit = limit;
         match &self.code {
             Code::Native(native) => native.limit(limit),
-            Code::Replaced(_, coming) => coming.limit(limit),
+            Code::Replaced(.., coming) => coming.limit(limit),
             Code::Interpreted(..) => {}
         }
     }
@@ -364,7 +364,7 @@ impl Kernel {
     pub fn peak(&self) -> Option<u64> {
         match &self.code {
             Code::Native(native) => Some(native.peak()),
-            Code::Replaced(_, coming) => coming.now().map(Native::peak),
+            Code::Replaced(.., coming) => coming.now().map(Native::peak),
             Code::Interpreted(..) => None,
         }
     }
@@ -373,9 +373,8 @@ impl Kernel {
     pub fn engine(&self) -> Engine {
         match &self.code {
             Code::Native(_) => Engine::Native,
-            Code::Interpreted(_, engine) => *engine,
-            Code::Replaced(_, coming) if coming.now().is_some() => Engine::Native,
-            Code::Replaced(..) => Engine::Jit,
+            Code::Replaced(.., coming) if coming.now().is_some() => Engine::Native,
+            Code::Interpreted(_, engine) | Code::Replaced(_, engine, _) => *engine,
         }
     }
 
@@ -395,7 +394,9 @@ impl Kernel {
         let (native, program, coming) = match &self.code {
             Code::Native(native) => (Some(native), None, None),
             Code::Interpreted(program, _) => (None, Some(program), None),
-            Code::Replaced(program, coming) => (coming.now(), Some(program), Some(coming)),
+            Code::Replaced(program, engine, coming) => {
+                (coming.now(), Some(program), Some((coming, *engine)))
+            }
         };
         match (native, program) {
             (Some(native), _) => {
@@ -440,7 +441,7 @@ impl Kernel {
         seen: Seen,
         work: u64,
     ) -> Option<Result<Vec<Tensor>, Failure>> {
-        let (Code::Interpreted(program, _) | Code::Replaced(program, _)) = &self.code else {
+        let (Code::Interpreted(program, _) | Code::Replaced(program, ..)) = &self.code else {
             return Some(self.call_seen(args, seen));
         };
         let cancelled = Cancel::current().map(|cancel| cancel.flag());

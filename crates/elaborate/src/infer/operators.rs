@@ -211,7 +211,12 @@ impl Infer<'_> {
 
     /// An integer literal as exponent is an integer, whatever the base.
     fn literal_power(&mut self, base: Exp, exponent: i64, at: Span, span: Span) -> Exp {
-        self.require(&base, UnknownKind::shaped(Bases::NUM), "**");
+        // As a quotient, a negative power is a real.
+        let (base, bases) = match exponent {
+            0.. => (base, Bases::NUM),
+            _ => (self.as_reals(base), Bases::REAL),
+        };
+        self.require(&base, UnknownKind::shaped(bases), "**");
         let exponent = Exp { kind: ExpKind::Number(exponent), ty: self.solver.int(), span: at };
         let ty = base.ty;
         Exp { kind: ExpKind::Arith("**", Box::new(base), Box::new(exponent)), ty, span }

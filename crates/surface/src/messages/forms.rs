@@ -51,6 +51,12 @@ pub fn wrong_arrow(span: Span, found: &str, better: &str, form: &str) -> Problem
     .fix(form, Fix::replace(span, spaced(better, matches!(found, "." | ":"))))
 }
 
+/// `fix`: the edits that write the head and the body of a function of Python or Rust as here.
+pub fn other_head(arrow: Span, fix: Fix) -> Problem {
+    Problem::error("E0032", "expected `:`, found `->`", arrow, "write `:`")
+        .fix("a definition is written `def f x : t = e`", fix)
+}
+
 /// `body`: whether something follows that may be the body.
 pub fn missing_in(keyword: Span, found: &str, gap: GapPosition, body: bool) -> Problem {
     lacking("E0033", "`in`", found, gap)

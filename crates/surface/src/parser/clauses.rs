@@ -1,13 +1,14 @@
-//! The clauses of a `for` and of a `loop`: `i < n`, `a <= i < b`, `x in xs`, `if c`.
+//! The clauses of a `for` and of a `loop`: `i < n`, `a <= i < b`, `x in xs`, `if c`; heads of
+//! definitions in the style of other languages.
 
 use lambada_source::Fix;
 
 use super::expr::ADDITIVE;
 use super::{Parse, Parser};
-use crate::ast::{BinaryOp, Clause, Expr, ExprKind, Name, Pattern, PatternKind};
+use crate::ast::{BinaryOp, Clause, Expr, ExprKind, Name, Pattern, PatternKind, TypeExpr};
 use crate::messages::forms;
 use crate::messages::syntax::Missing;
-use crate::token::{Keyword, TokenKind};
+use crate::token::{Bracket, Keyword, Token, TokenKind};
 
 impl Parser<'_> {
     /// One or more dimensions, separated by commas or `for`, and perhaps a filter. Behind a
@@ -194,5 +195,43 @@ impl Parser<'_> {
             }
         }
         false
+    }
+
+    /// The `:` or `{` behind the type in `-> t: e` of Python and `-> t { e }` of Rust.
+    pub(super) fn at_other_head(&self) -> Option<usize> {
+        if self.kind() != TokenKind::Arrow {
+            return None;
+        }
+        let line = self.within(self.at + 1).take_while(|(_, token)| !token.starts_line);
+        let sign = |(depth, token): &(usize, Token)| {
+            let signs = [TokenKind::Colon, TokenKind::Equals, TokenKind::Open(Bracket::Curly)];
+            *depth == 0 && signs.contains(&token.kind)
+        };
+        let (at, (_, token)) = line.enumerate().find(|(_, token)| sign(token))?;
+        (token.kind != TokenKind::Equals).then_some(self.at + 1 + at)
+    }
+
+    /// The type of such a head, with one problem for all signs that are others here. Braces stop
+    /// the definition.
+    pub(super) fn other_head(&mut self, end: usize) -> Parse<TypeExpr> {
+        let (arrow, sign) = (self.bump().span, self.tokens[end]);
+        let mut fix = Fix::replace(arrow, ":")
+            .and(Fix::replace(sign.span, if sign.touches { " =" } else { "=" }));
+        if sign.kind == TokenKind::Open(Bracket::Curly) {
+            let inside = self.within(end + 1).filter(|(depth, _)| *depth == 0);
+            let closers = inside.filter(|(_, t)| t.kind == TokenKind::Close(Bracket::Curly));
+            if let Some((_, closer)) = closers.last() {
+                fix = fix.and(Fix::remove(closer.span));
+            }
+            return self.halt(forms::other_head(arrow, fix));
+        }
+        let result = self.type_expr()?;
+        self.eat(TokenKind::Colon);
+        if self.here() == "return" {
+            let word = self.bump().span;
+            fix = fix.and(Fix::remove(word.to(self.span().start())));
+        }
+        self.report(forms::other_head(arrow, fix));
+        Ok(result)
     }
 }

@@ -365,6 +365,10 @@ impl Parser<'_> {
         head.params = self.params_until(|p| {
             p.kind() == TokenKind::Equals || body == Some(p.kind()) || p.at_size_variable()
         })?;
+        if let Some(end) = self.at_other_head() {
+            head.result = Some(self.other_head(end)?);
+            return Ok(());
+        }
         match self.kind() {
             TokenKind::Open(Bracket::Square) => {
                 return self.halt(items::sizes_come_first(self.span()));
