@@ -2,31 +2,30 @@
    tridiagonal, one for each row, which then has the vector of its reflection (Golub & Van Loan 8.3.1); each pass over the rest of the matrix subtracts the last reflection and multiplies
    with the next. Sweeps of rotations, from the smaller end of a part that does not fall apart, make that diagonal (8.3.3). In work: the elements beside the diagonal,
    vectors, rotations. */
-/* a -= v w^T + w v^T and y = a x, for the n rows of a. */
+/* a -= v w^T + w v^T and y = a x, for n rows that are r apart, of which there is what is right of the diagonal. */
 static void lam_eigen_pass(int64_t n, int64_t r, lam_element *a, const lam_element *restrict v, const lam_element *restrict w, const lam_element *restrict x, lam_element *restrict y) {
-  int64_t i = 0;
-  for (; i + 4 <= n; i += 4) {
+  for (int64_t i = 0; i < n; i++) y[i] = 0;
+  for (int64_t i = 0; i < n; i += 4) {
+    const int64_t corner = n - i < 4 ? n - i : 4;
+    for (int64_t p = i; p < i + corner; p++)
+      for (int64_t k = p; k < i + corner; k++) {
+        a[p * r + k] -= v[p] * w[k] + w[p] * v[k];
+        y[p] += a[p * r + k] * x[k];
+        if (k > p) y[k] += a[p * r + k] * x[p];
+      }
+    if (corner < 4) return;
     lam_element *restrict p = a + i * r, *restrict q = p + r, *restrict s = q + r, *restrict t = s + r;
     const lam_element vp = v[i], vq = v[i + 1], vs = v[i + 2], vt = v[i + 3], wp = w[i], wq = w[i + 1], ws = w[i + 2], wt = w[i + 3];
+    const lam_element xp = x[i], xq = x[i + 1], xs = x[i + 2], xt = x[i + 3];
     lam_element yp = 0, yq = 0, ys = 0, yt = 0;
 #pragma omp simd reduction(+ : yp, yq, ys, yt)
-    for (int64_t k = 0; k < n; k++) {
+    for (int64_t k = i + 4; k < n; k++) {
       const lam_element ap = p[k] - vp * w[k] - wp * v[k], aq = q[k] - vq * w[k] - wq * v[k], as = s[k] - vs * w[k] - ws * v[k], at = t[k] - vt * w[k] - wt * v[k];
       p[k] = ap, q[k] = aq, s[k] = as, t[k] = at;
       yp += ap * x[k], yq += aq * x[k], ys += as * x[k], yt += at * x[k];
+      y[k] += ap * xp + aq * xq + as * xs + at * xt;
     }
-    y[i] = yp, y[i + 1] = yq, y[i + 2] = ys, y[i + 3] = yt;
-  }
-  for (; i < n; i++) {
-    lam_element *restrict p = a + i * r;
-    const lam_element vp = v[i], wp = w[i];
-    lam_element yp = 0;
-#pragma omp simd reduction(+ : yp)
-    for (int64_t k = 0; k < n; k++) {
-      p[k] = p[k] - vp * w[k] - wp * v[k];
-      yp += p[k] * x[k];
-    }
-    y[i] = yp;
+    y[i] += yp, y[i + 1] += yq, y[i + 2] += ys, y[i + 3] += yt;
   }
 }
 /* The diagonal and the elements beside it of q^T a q; in the place of a the transpose of q. */
