@@ -1,6 +1,7 @@
-/* c += a * b, or c -= a * b: m rows, n columns, sums of l products in their order. a[i, k] is a[i * ra + k * ca]; the rows of b and c are rb and rc apart. Columns of b
-   are packed a few at a time, and as many rows of c as there are registers for are added to at once. Lanes
-   are as wide as a register: compilers take wider ones apart badly. */
+/* c += a * b, or c -= a * b: m rows, n columns, sums of l products in their order. a[i, k] is a[i *
+   ra + k * ca]; the rows of b and c are rb and rc apart. Columns of b are packed a few at a time,
+   and as many rows of c as there are registers for are added to at once. Lanes are as wide as a
+   register: compilers take wider ones apart badly. */
 #if defined(__AVX512F__)
 enum { lam_block_bytes = 64, lam_block_rows = 8 };
 #elif defined(__AVX__)

@@ -1,5 +1,6 @@
-/* The upper triangle of the transpose is made in l, and turned over at last. What stands below it until then means nothing. Rows from start on are made by halves: the first
-   half is taken from the second before that is made (Gustavson 1997). */
+/* The upper triangle of the transpose is made in l, and turned over at last. What stands below it
+   until then means nothing. Rows from start on are made by halves: the first half is taken from the
+   second before that is made (Gustavson 1997). */
 static void lam_cholesky_rows(int64_t n, int64_t start, int64_t end, lam_element *l) {
   if (end - start > 12) {
     const int64_t middle = start + (end - start + 8) / 16 * 8;

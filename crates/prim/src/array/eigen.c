@@ -1,8 +1,11 @@
-/* Eigenvalues and eigenvectors, in rows, of the symmetric part of a matrix. Of a vector the first component of the largest size is positive. Reflections make the matrix
-   tridiagonal, one for each row, which then has the vector of its reflection (Golub & Van Loan 8.3.1); each pass over the rest of the matrix subtracts the last reflection and multiplies
-   with the next. Sweeps of rotations, from the smaller end of a part that does not fall apart, make that diagonal (8.3.3). In work: the elements beside the diagonal,
-   vectors, rotations. */
-/* a -= v w^T + w v^T and y = a x, for n rows that are r apart, of which there is what is right of the diagonal. */
+/* Eigenvalues and eigenvectors, in rows, of the symmetric part of a matrix. Of a vector the first
+   component of the largest size is positive. Reflections make the matrix tridiagonal, one for each
+   row, which then has the vector of its reflection (Golub & Van Loan 8.3.1); each pass over the
+   rest of the matrix subtracts the last reflection and multiplies with the next. Sweeps of
+   rotations, from the larger end of a part that does not fall apart, make that diagonal (8.3.3).
+   In work: the elements beside the diagonal, vectors, rotations. */
+/* a -= v w^T + w v^T and y = a x, for n rows that are r apart, of which there is what is right of
+   the diagonal. */
 static void lam_eigen_pass(int64_t n, int64_t r, lam_element *a, const lam_element *restrict v, const lam_element *restrict w, const lam_element *restrict x, lam_element *restrict y) {
   for (int64_t i = 0; i < n; i++) y[i] = 0;
   for (int64_t i = 0; i < n; i += 4) {
@@ -50,7 +53,8 @@ static void lam_eigen_tridiagonal(int64_t n, lam_element *a, lam_element *diagon
   beside[n - 1] = 0;
   lam_reflect_rows(n, a);
 }
-/* A sweep over a part with count + 1 values. Returns how many turns it has: all, unless the rest is zero. */
+/* A sweep over a part with count + 1 values. Returns how many turns it has: all, unless the rest is
+   zero. */
 static int64_t lam_eigen_sweep(int64_t count, int64_t step, lam_element *d, lam_element *e, lam_element *turn) {
   /* The shift is the eigenvalue of the last two that is nearer to the last. */
   const lam_element *last = d + step * count, beside = e[step * (count - 1)], half = (last[-step] - *last) / (2 * beside), size = hypot(half, 1);
@@ -73,12 +77,13 @@ static int64_t lam_eigen_sweep(int64_t count, int64_t step, lam_element *d, lam_
   e[-step] = g;
   return count;
 }
-/* Makes a tridiagonal matrix diagonal; whether it ends. Memory for many sweeps in turns, then for scales and a strip. */
+/* Makes a tridiagonal matrix diagonal; whether it ends. Memory for many sweeps in turns, then for
+   scales and a strip. */
 static int lam_eigen_diagonal(int64_t n, lam_element *d, lam_element *e, lam_element *rows, int64_t many, lam_element *turns) {
   const lam_element eps = sizeof(lam_element) == 8 ? 1.1102230246251565e-16 : 5.9604645e-8f;
   lam_element *scale = turns + 2 * many * n;
   struct lam_sweeps sweeps = {0, 1};
-  int64_t rest = 60 * n, low = -1, high = -1, step = 1;
+  int64_t rest = 60 * n, low = -1, high = -1, step = 1, tries = 0;
   for (int64_t k = n - 1; k > 0;) {
     int64_t l = k;
     for (; l > 0; l--) {
@@ -90,8 +95,13 @@ static int lam_eigen_diagonal(int64_t n, lam_element *d, lam_element *e, lam_ele
       continue;
     }
     if (rest-- == 0) return 0;
-    /* Away from the larger end of a part, until it is done. */
-    if (l > high || k < low) step = fabs(d[l]) >= fabs(d[k]) ? 1 : -1;
+    /* Away from the larger end of a part, until it is done; back if nothing comes of it. */
+    tries = l == low && k == high ? tries + 1 : 0;
+    if (l > high || k < low) step = fabs(d[l]) + fabs(e[l]) >= fabs(d[k]) + fabs(e[k - 1]) ? 1 : -1;
+    if (tries == 16) {
+      step = -step;
+      tries = 0;
+    }
     low = l, high = k;
     if (sweeps.count == many || sweeps.step != step) {
       lam_rotate(n, n, &sweeps, turns, rows, scale, scale + n);

@@ -1,6 +1,7 @@
-/* Factors are made in u; what stands below its diagonal are the multipliers, which go to l at last. Columns are made by halves: the first half is taken from the second
-   before that is made (Toledo 1997). Of the largest entries of a column that in the first row of a is the pivot. */
-/* Takes from rows, in some columns, the rows of the range before them. */
+/* Factors are made in u; what stands below its diagonal are the multipliers, which go to l at last.
+   Columns are made by halves: the first half is taken from the second before that is made (Toledo
+   1997). Of the largest entries of a column that in the first row of a is the pivot. */
+/* Solves with the unit lower triangle of some rows, in the columns between from and to. */
 static void lam_lu_rows(int64_t n, int64_t start, int64_t end, int64_t from, int64_t to, lam_element *u) {
   if (end - start > 12) {
     const int64_t middle = start + (end - start + 8) / 16 * 8;
@@ -17,7 +18,7 @@ static void lam_lu_rows(int64_t n, int64_t start, int64_t end, int64_t from, int
     }
 }
 static inline lam_element lam_lu_size(lam_element x) { return x != x ? __builtin_inf() : fabs(x); }
-/* Some columns from the diagonal on, which are turned over in panel. */
+/* Factors some columns from the diagonal on, in a panel that is their transpose. */
 static void lam_lu_panel(int64_t n, int64_t start, int64_t width, int64_t *order, lam_element *restrict u, lam_element *restrict panel) {
   const int64_t rest = n - start;
   u += start * n;

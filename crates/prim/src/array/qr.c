@@ -1,5 +1,6 @@
-/* By reflections, some columns at a time. On the diagonal of v is the sign of the entry that it takes away, and 1 where q and r change theirs. Below the diagonal r keeps
-   the s of all panels but the last one: the diagonal of s in the last row. */
+/* By reflections, some columns at a time. On the diagonal of v is the sign of the entry that it
+   takes away, and 1 where q and r change theirs. Below the diagonal r keeps the s of all panels but
+   the last one: the diagonal of s in the last row. */
 static inline int lam_qr_finite(lam_element x) { return x <= 1.7976931348623157e308; }
 /* The length of a column. */
 static lam_element lam_qr_norm(int64_t m, const lam_element *x, int64_t n) {
@@ -17,8 +18,10 @@ static void lam_qr_load(int64_t n, int64_t start, const lam_element *r, lam_elem
   for (int64_t p = 0; p < lam_reflect_size; p++)
     for (int64_t c = p; c < lam_reflect_size; c++) s[p * lam_reflect_size + c] = c == p ? r[(n - 1) * n + start + p] : r[(start + c) * n + start + p];
 }
-/* Puts a column in place of column j, which depends on those before it: the first unit vector that these do not span nearly, as the reflections move it. The panel begins
-   at start, its reflections are I - tau v v^T. Once spanned, a unit vector remains so: the search goes on from where it ended. Returns the length from the diagonal on. */
+/* Puts a column in place of column j, which depends on those before it: the first unit vector that
+   these do not span nearly, as the reflections move it. The panel begins at start, its reflections
+   are I - tau v v^T. Once spanned, a unit vector remains so: the search goes on from where it
+   ended. Returns the length from the diagonal on. */
 static lam_element lam_qr_unspanned(int64_t m, int64_t n, int64_t start, int64_t j, const lam_element *tau, const lam_element *r, int64_t *place, lam_element *q) {
   for (;; ++*place) {
     for (int64_t i = 0; i < m; i++) q[i * n + j] = i == *place;

@@ -1,6 +1,7 @@
-/* Products of reflections I - 2 v v^T / (v^T v) (Golub & Van Loan 5.1.6; Puglisi 1992), some at a time. Each v stands in its column of q from the diagonal on; the product of
-   a panel is I - v s^-1 v^T, where s is the upper triangle of v^T v with half of its diagonal. A 1 on the diagonal of v changes the sign of the column of the product,
-   a -1 does not. */
+/* Products of reflections I - 2 v v^T / (v^T v) (Golub & Van Loan 5.1.6; Puglisi 1992), some at a
+   time. Each v stands in its column of q from the diagonal on; the product of a panel is I - v s^-1
+   v^T, where s is the upper triangle of v^T v with half of its diagonal. A 1 on the diagonal of v
+   changes the sign of the column of the product, a -1 does not. */
 enum { lam_reflect_size = 32, lam_reflect_width = 64 };
 static inline lam_element lam_reflect_dot(int64_t n, const lam_element *x, const lam_element *y) {
   lam_element s = 0;
@@ -8,13 +9,25 @@ static inline lam_element lam_reflect_dot(int64_t n, const lam_element *x, const
   for (int64_t k = 0; k < n; k++) s += x[k] * y[k];
   return s;
 }
-/* A reflection of x, with elements n apart, that leaves its first element only, which becomes *left: x becomes v of 1 - tau v v^T with v[0] = 1. */
+/* A reflection of x, with elements n apart, that leaves its first element only, which becomes
+   *left: x becomes v of 1 - tau v v^T with v[0] = 1. */
 static lam_element lam_reflection(int64_t m, int64_t n, lam_element *x, lam_element *left) {
   const lam_element first = x[0];
   lam_element rest = 0;
   if (n == 1) rest = lam_reflect_dot(m - 1, x + 1, x + 1);
   else
     for (int64_t i = 1; i < m; i++) rest += x[i * n] * x[i * n];
+  if (first * first + rest < (sizeof(lam_element) == 8 ? 1e-280 : 1e-30f)) {
+    /* Squares of small numbers have lost their precision. */
+    lam_element large = 0;
+    for (int64_t i = 0; i < m; i++) large = fabs(x[i * n]) > large ? fabs(x[i * n]) : large;
+    if (large > 0) {
+      for (int64_t i = 0; i < m; i++) x[i * n] /= large;
+      const lam_element tau = lam_reflection(m, n, x, left);
+      *left *= large;
+      return tau;
+    }
+  }
   const lam_element length = rest > 0 ? sqrt(first * first + rest) : fabs(first), size = first > 0 ? -length : length;
   const lam_element scale = rest > 0 ? 1 / (first - size) : 0;
   for (int64_t i = 1; i < m; i++) x[i * n] *= scale;
@@ -68,7 +81,7 @@ static void lam_reflect_form(int64_t m, int64_t n, int64_t start, int64_t end, i
     lam_block_subtract(count, size, size, rows, lam_reflect_size, 1, w, lam_reflect_size, q + from * n + start, n);
   }
 }
-/* s of a panel of v. */
+/* The triangle s of a panel. */
 static void lam_reflect_triangle(int64_t m, int64_t size, int64_t n, const lam_element *v, lam_element *s) {
   for (int64_t i = 0; i < lam_reflect_size * lam_reflect_size; i++) s[i] = 0;
   lam_block_add(size, m, size, v, 1, n, v, n, s, lam_reflect_size);
@@ -93,7 +106,8 @@ static void lam_reflect_transpose(int64_t n, lam_element *a) {
       a[j * n + i] = x;
     }
 }
-/* From reflections whose v stand in rows, right of the diagonal and with a 1 beside it, to the transpose of their product, in place. */
+/* From reflections whose v stand in rows, right of the diagonal and with a 1 beside it, to the
+   transpose of their product, in place. */
 static void lam_reflect_rows(int64_t n, lam_element *a) {
   for (int64_t i = 0; i < n; i++)
     for (int64_t j = i + 1; j < n; j++) a[j * n + i + 1] = -a[i * n + j];

@@ -1,9 +1,13 @@
-/* Sweeps of rotations of neighboring rows, many at once (Van Zee, van de Geijn & Quintana-Orti 2014). A sweep moves by step, 1 or -1: turn t of sweep j has the cosine and
-   the sine turns[2 (j n + t)] and the next, for the row at which it is and the row to which it moves. Rows are multiples of what is computed, so that a turn takes two
-   products instead of four (Golub & Van Loan 5.1.13). Some columns of all rows are taken at a time; of their rows those of a window, to which all sweeps come before it
-   moves on. Windows of later sweeps lag behind: a turn follows those that it needs. */
+/* Sweeps of rotations of neighboring rows, many at once (Van Zee, van de Geijn & Quintana-Orti
+   2014). A sweep moves by step, 1 or -1: turn t of sweep j has the cosine and the sine turns[2 (j n
+   + t)] and the next, for the row at which it is and the row to which it moves. Rows are multiples
+   of what is computed, so that a turn takes two products instead of four (Golub & Van Loan 5.1.13).
+   Some columns of all rows are taken at a time; of their rows those of a window, to which all
+   sweeps come before it moves on. Windows of later sweeps lag behind: a turn follows those that it
+   needs. */
 enum { lam_rotate_sweeps = 64, lam_rotate_rows = 64, lam_rotate_lanes = 4, lam_rotate_width = lam_rotate_lanes * lam_block_lanes };
-/* Memory for a matrix with fewer rows than lam_rotate_small: n elements, lam_rotate_few sweeps of two sides, scales and a strip. */
+/* Memory for a matrix with fewer rows than lam_rotate_small: n elements, lam_rotate_few sweeps of
+   two sides, scales and a strip. */
 enum {
   lam_rotate_small = lam_rotate_width < 32 ? 64 : 2 * lam_rotate_width,
   lam_rotate_few = 8,
@@ -14,7 +18,11 @@ struct lam_sweeps {
 };
 /* A rotation of (f, g) to (result, 0): its cosine and its sine. */
 static inline lam_element lam_rotation(lam_element f, lam_element g, lam_element *turn) {
-  const lam_element squares = f * f + g * g, r = squares > (sizeof(lam_element) == 8 ? 1e-280 : 1e-30f) ? sqrt(squares) : hypot(f, g);
+  const int wide = sizeof(lam_element) == 8;
+  const lam_element squares = f * f + g * g, large = wide ? 1e140 : 1e15f;
+  /* Squares of small numbers have lost their precision. */
+  if (squares < (wide ? 1e-280 : 1e-30f) && (f != 0 || g != 0)) return lam_rotation(large * f, large * g, turn) / large;
+  const lam_element r = sqrt(squares);
   turn[0] = r > 0 ? f / r : 1;
   turn[1] = r > 0 ? g / r : 0;
   return r;
@@ -64,7 +72,8 @@ static inline void lam_rotate_pair(int64_t count, int64_t step, const lam_elemen
     *(lam_lanes *)(x + q * lam_block_lanes) = p[q];
   }
 }
-/* The sweeps from one on, up to the last or one after which some scale is small: what is added to rows and subtracted from them takes the place of cosines and sines. */
+/* The sweeps from one on, up to the last or one after which some scale is small: what is added to
+   rows and subtracted from them takes the place of cosines and sines. */
 static int64_t lam_rotate_scales(int64_t n, const struct lam_sweeps *sweeps, int64_t from, lam_element *turns, lam_element *scale) {
   const int wide = sizeof(lam_element) == 8;
   const lam_element least = wide ? 1e-30 : 1e-9f, small = wide ? 1e-200 : 1e-15f;
@@ -90,7 +99,8 @@ static int64_t lam_rotate_many(int64_t n, int64_t sides) {
   const int64_t many = n < lam_rotate_small ? lam_rotate_few : (n * n - 2 * n - (n + 1) * lam_rotate_width - 64) / (2 * sides * n);
   return many < lam_rotate_sweeps ? many : lam_rotate_sweeps;
 }
-/* Rotates n rows of m columns. There is memory for n + 1 rows of lam_rotate_width columns in strip, and for n scales. */
+/* Rotates n rows of m columns. There is memory for n + 1 rows of lam_rotate_width columns in strip,
+   and for n scales. */
 static __attribute__((noinline)) void lam_rotate(int64_t n, int64_t m, const struct lam_sweeps *sweeps, lam_element *turns, lam_element *rows, lam_element *scale, lam_element *strip) {
   const int64_t step = sweeps->step;
   strip += (64 - (uintptr_t)strip % 64) % 64 / sizeof(lam_element);

@@ -1,7 +1,10 @@
-/* Singular values and vectors, in rows, of a matrix with at least as many rows as columns. Of a right vector the first component of the largest size is positive.
-   Reflections from both sides make the matrix bidiagonal (Golub & Van Loan 5.4.8); each step passes over the rest of the matrix twice. Sweeps of rotations make that
-   diagonal, without a shift where one would cost small values their precision (Demmel & Kahan 1990). */
-/* a -= t y^T + x v^T and z += u^T a, for m rows of n elements that are r apart, as those of t and u. */
+/* Singular values and vectors, in rows, of a matrix with at least as many rows as columns. Of a
+   right vector the first component of the largest size is positive. Reflections from both sides
+   make the matrix bidiagonal (Golub & Van Loan 5.4.8); each step passes over the rest of the matrix
+   twice. Sweeps of rotations make that diagonal, without a shift where one would cost small values
+   their precision (Demmel & Kahan 1990). */
+/* a -= t y^T + x v^T and z += u^T a, for m rows of n elements that are r apart, as those of t and
+   u. */
 static void lam_svd_left(int64_t m, int64_t n, int64_t r, lam_element *a, const lam_element *t, const lam_element *y, const lam_element *x, const lam_element *v, const lam_element *u, lam_element *restrict z) {
   int64_t i = 0;
   for (; i + 4 <= m; i += 4) {
@@ -41,8 +44,9 @@ static void lam_svd_right(int64_t m, int64_t n, int64_t r, const lam_element *a,
   }
   for (; i < m; i++) x[i] = scale * (lam_reflect_dot(n, a + i * r, v) - u[i * r] * c);
 }
-/* The diagonal d and the elements e beside it of u^T a v; the vectors of the reflections in the columns of a from the diagonal on, and in its rows beside it. Memory for
-   m elements in x, for n in y and z. */
+/* The diagonal d and the elements e beside it of u^T a v; the vectors of the reflections in the
+   columns of a from the diagonal on, and in its rows beside it. Memory for m elements in x, for n
+   in y and z. */
 static void lam_svd_bidiagonal(int64_t m, int64_t n, lam_element *a, lam_element *d, lam_element *e, lam_element *x, lam_element *y, lam_element *z) {
   const lam_element *v = z;
   for (int64_t i = 0; i < m; i++) x[i] = 0;
@@ -76,7 +80,8 @@ static lam_element lam_svd_smaller(lam_element f, lam_element g, lam_element h) 
   const lam_element s = high / size;
   return s == 0 ? low * high / size : 2 * (low * (1 / (sqrt(1 + near * s * (near * s)) + sqrt(1 + far * s * (far * s))))) * s;
 }
-/* Where in a part, from its first value on, an element beside the diagonal is negligible, or count; *least becomes less than all its values but for a factor. */
+/* Where in a part, from its first value on, an element beside the diagonal is negligible, or count;
+   *least becomes less than all its values but for a factor. */
 static int64_t lam_svd_negligible(int64_t count, int64_t step, lam_element limit, const lam_element *d, const lam_element *e, lam_element *least) {
   lam_element mu = fabs(d[0]);
   *least = mu;
@@ -88,7 +93,8 @@ static int64_t lam_svd_negligible(int64_t count, int64_t step, lam_element limit
   }
   return count;
 }
-/* A sweep over a part with count + 1 values; the turns of the side that comes first and of the other. */
+/* A sweep over a part with count + 1 values; the turns of the side that comes first and of the
+   other. */
 static void lam_svd_sweep(int64_t count, int64_t step, lam_element shift, lam_element *d, lam_element *e, lam_element *turns, lam_element *others) {
   if (shift == 0) {
     lam_element c = 1, was[2] = {1, 0};
@@ -177,8 +183,49 @@ static int lam_svd_diagonal(int64_t n, int64_t m, lam_element *d, lam_element *e
   }
   return 1;
 }
+/* The orthonormal columns of reflections whose v have a 1 on the diagonal. */
+static void lam_svd_form(int64_t m, int64_t n, lam_element *q) {
+  for (int64_t i = 0; i < m; i++)
+    for (int64_t j = 0; j <= i && j < n; j++) q[i * n + j] = -q[i * n + j];
+  lam_reflect_all(m, n, q, n);
+}
+/* The triangle r of a tall matrix, and its orthonormal columns in the place of q. Some columns at a
+   time are turned over in panel, which is as large as q. */
+static void lam_svd_triangle(int64_t m, int64_t n, lam_element *q, lam_element *r, lam_element *panel) {
+  lam_element s[lam_reflect_size * lam_reflect_size];
+  for (int64_t i = 0; i < n * n; i++) r[i] = 0;
+  for (int64_t start = 0; start < n; start += lam_reflect_size) {
+    const int64_t size = n - start < lam_reflect_size ? n - start : lam_reflect_size, rest = m - start;
+    lam_element *v = q + start * n + start, *corner = r + start * n + start;
+    for (int64_t i = 0; i < rest; i++)
+      for (int64_t c = 0; c < size; c++) panel[c * rest + i] = v[i * n + c];
+    for (int64_t j = 0; j < size; j++) {
+      const lam_element *x = panel + j * rest + j, tau = lam_reflection(rest - j, 1, panel + j * rest + j, corner + j * n + j);
+      for (int64_t c = j + 1; c < size; c++) {
+        lam_element *y = panel + c * rest + j;
+        const lam_element part = tau * lam_reflect_dot(rest - j, x, y);
+#pragma omp simd
+        for (int64_t i = 0; i < rest - j; i++) y[i] -= part * x[i];
+        corner[j * n + c] = *y;
+        *y = 0;
+      }
+    }
+    for (int64_t i = 0; i < rest; i++)
+      for (int64_t c = 0; c < size; c++) v[i * n + c] = panel[c * rest + i];
+    lam_reflect_triangle(rest, size, n, v, s);
+    lam_reflect(1, rest, size, n - start - size, v, s, v + size, n);
+    for (int64_t i = 0; i < size; i++)
+      for (int64_t c = size; c < n - start; c++) corner[i * n + c] = v[i * n + c];
+  }
+  lam_svd_form(m, n, q);
+}
+static void lam_svd_turn(int64_t m, int64_t n, const lam_element *restrict from, lam_element *restrict to) {
+  for (int64_t start = 0; start < m; start += 16)
+    for (int64_t j = 0; j < n; j++)
+      for (int64_t i = start; i < m && i < start + 16; i++) to[j * m + i] = from[i * n + j];
+}
 static __attribute__((noinline)) void lam_svd(int64_t m, int64_t n, const lam_element *restrict a, lam_element *restrict left, lam_element *restrict values, lam_element *restrict right, lam_element *restrict work, lam_element *restrict memory) {
-  lam_element few[lam_rotate_memory], largest = 0, *e = n < lam_rotate_small ? few : memory;
+  lam_element few[lam_rotate_memory], largest = 0;
   int fine = m >= n;
   for (int64_t i = 0; i < m * n; i++) {
     const lam_element size = fabs(a[i]);
@@ -190,17 +237,26 @@ static __attribute__((noinline)) void lam_svd(int64_t m, int64_t n, const lam_el
   const lam_element scale = largest > wide || (largest < 1 / wide && largest > 0) ? largest : 1;
   for (int64_t i = 0; i < m * n; i++) work[i] = a[i] / scale;
   if (fine && n > 0) {
-    lam_svd_bidiagonal(m, n, work, values, e, left, right, n > 1 ? right + n : right);
+    /* Of a tall matrix the triangle is decomposed. */
+    const int tall = m >= 2 * n;
+    const int64_t rows = tall ? n : m, many = lam_rotate_many(n, 2);
+    lam_element *core = tall ? left : work, *turned = tall ? memory : left, *e = n < lam_rotate_small ? few : tall ? left + n * n : memory;
+    if (tall) lam_svd_triangle(m, n, work, memory, left);
+    for (int64_t i = 0; i < n * n && tall; i++) left[i] = memory[i];
+    lam_svd_bidiagonal(rows, n, core, values, e, turned, right, n > 1 ? right + n : right);
     for (int64_t i = 0; i < n; i++)
-      for (int64_t j = i + 1; j < n; j++) right[i * n + j] = work[i * n + j];
+      for (int64_t j = i + 1; j < n; j++) right[i * n + j] = core[i * n + j];
     lam_reflect_rows(n, right);
-    for (int64_t i = 0; i < m; i++)
-      for (int64_t j = 0; j <= i && j < n; j++) work[i * n + j] = -work[i * n + j];
-    lam_reflect_all(m, n, work, n);
-    for (int64_t i = 0; i < m; i++)
-      for (int64_t j = 0; j < n; j++) left[j * m + i] = work[i * n + j];
-    const int64_t many = lam_rotate_many(n, 2);
-    fine = lam_svd_diagonal(n, m, values, e, left, right, many, e + n, e + n + 4 * many * n);
+    lam_svd_form(rows, n, core);
+    lam_svd_turn(rows, n, core, turned);
+    fine = lam_svd_diagonal(n, rows, values, e, turned, right, many, e + n, e + n + 4 * many * n);
+    if (tall) {
+      lam_reflect_transpose(n, memory);
+      for (int64_t i = 0; i < m * n; i++) left[i] = 0;
+      lam_block_add(m, n, n, work, n, 1, memory, n, left, n);
+      for (int64_t i = 0; i < m * n; i++) work[i] = left[i];
+      lam_svd_turn(m, n, work, left);
+    }
   }
   for (int64_t i = 0; i < n; i++) {
     int64_t place = i;

@@ -1,4 +1,5 @@
-/* The k-th equation, in the order in which they are solved, is in row k of a lower triangle and in row n - 1 - k of an upper one. */
+/* The k-th equation, in the order in which they are solved, is in row k of a lower triangle and in
+   row n - 1 - k of an upper one. */
 static inline lam_element lam_pivot(lam_element x) { return x == 0 ? __builtin_nan("") : x; }
 /* In place; four equations at a time. */
 static inline __attribute__((always_inline)) void lam_triangular_vector(int upper, int64_t n, const lam_element *restrict t, lam_element *restrict x) {
