@@ -29,6 +29,7 @@ pub enum ArrayPrim {
     Qr,
     Fft,
     Eigen,
+    Svd,
 }
 
 /// All that the compiler knows of one array primitive.

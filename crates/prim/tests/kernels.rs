@@ -98,10 +98,12 @@ fn calls(precision: Precision) -> Vec<Call> {
                         args[0][n / 2 * n + n / 2] = 0.0;
                     }
                 }
-                // Eigenvalues are apart, so that the vectors are known well.
-                if prim == ArrayPrim::Eigen {
+                // Eigenvalues and singular values are apart, so that the vectors are known well.
+                let spectral = [ArrayPrim::Eigen, ArrayPrim::Svd].contains(&prim);
+                if spectral {
                     let n = sizes[place(prim, 'n')];
-                    (0..n).for_each(|i| args[0][i * n + i] += (4 * n * i) as f64);
+                    let count = args[0].len().checked_div(n).unwrap_or_default().min(n);
+                    (0..count).for_each(|i| args[0][i * n + i] += (4 * n * i) as f64);
                 }
                 // Matrices to orthogonalize are well conditioned, too. In one call of three, a
                 // column is zero, and one column or the whole second half is twice the first
@@ -109,7 +111,7 @@ fn calls(precision: Precision) -> Vec<Call> {
                 if version.args == ["mn"] {
                     let (m, n) = (sizes[place(prim, 'm')], sizes[place(prim, 'n')]);
                     (0..m.min(n)).for_each(|i| args[0][i * n + i] += 2.0 * n as f64);
-                    for i in (0..m).filter(|_| round % 3 == 2 && n > 1) {
+                    for i in (0..m).filter(|_| round % 3 == 2 && n > 1 && !spectral) {
                         args[0][i * n + n / 3] = 0.0;
                         let doubled = if round % 2 == 0 { n / 2..n / 2 + 1 } else { n / 2..n };
                         doubled.for_each(|j| args[0][i * n + j] = 2.0 * args[0][i * n]);
@@ -119,6 +121,12 @@ fn calls(precision: Precision) -> Vec<Call> {
                     {
                         *x = if round % 12 == 1 { f64::NAN } else { f64::INFINITY };
                     }
+                }
+                // Squares for eigenvalues and singular values overflow or vanish in one call of three.
+                if spectral {
+                    let wide: f64 = if precision == Precision::F64 { 1e250 } else { 1e25 };
+                    let scale = [1.0, wide, 1.0, 1.0, 1.0 / wide, 1.0][round % 6];
+                    args[0].iter_mut().for_each(|x| *x *= scale);
                 }
                 // Vectors to sort have equal elements, and in one call of three a NaN.
                 if version.args == ["n"] {

@@ -1,6 +1,7 @@
-/* c += a * b, or c -= a * b: m rows, n columns, sums of l products in their order. a[i, k] is a[i * ra + k * ca]; the rows of b and c are rb and rc apart. Columns of b
-   are packed a few at a time, and as many rows of c as there are registers for are added to at once. Lanes
-   are as wide as a register: compilers take wider ones apart badly. */
+/* c += a * b, or c -= a * b: m rows, n columns, sums of l products in their order. a[i, k] is a[i *
+   ra + k * ca]; the rows of b and c are rb and rc apart. Columns of b are packed a few at a time,
+   and as many rows of c as there are registers for are added to at once. Lanes are as wide as a
+   register: compilers take wider ones apart badly. */
 #if defined(__AVX512F__)
 enum { lam_block_bytes = 64, lam_block_rows = 8 };
 #elif defined(__AVX__)
@@ -14,57 +15,67 @@ enum {
   lam_block_width = 2 * lam_block_lanes,
   lam_block_depth = 128
 };
-static inline __attribute__((always_inline)) void lam_tile(int minus, int64_t rows, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *packed, lam_element *c, int64_t rc) {
-  lam_lanes sum[lam_block_rows][lam_block_width / lam_block_lanes];
-  lam_element edge[lam_block_rows][lam_block_width];
-  const int whole = rows == lam_block_rows && n == lam_block_width;
-  if (!whole)
-    for (int p = 0; p < lam_block_rows; p++)
-      for (int j = 0; j < lam_block_width; j++) edge[p][j] = p < rows && j < n ? c[p * rc + j] : 0;
+static inline __attribute__((always_inline)) void lam_tile(int64_t rows, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *packed, lam_element *c, int64_t rc) {
+  enum { count = lam_block_width / lam_block_lanes };
+  lam_lanes sum[lam_block_rows][count] = {{{0}}};
+  lam_element *edge = (lam_element *)sum;
+  if (n == lam_block_width) {
 #pragma GCC unroll 8
-  for (int p = 0; p < lam_block_rows; p++)
+    for (int p = 0; p < lam_block_rows; p++)
 #pragma GCC unroll 2
-    for (int q = 0; q < lam_block_width / lam_block_lanes; q++) sum[p][q] = *(const lam_lanes *)(whole ? c + p * rc + lam_block_lanes * q : &edge[p][lam_block_lanes * q]);
+      for (int q = 0; q < count && p < rows; q++) sum[p][q] = *(const lam_lanes *)(c + p * rc + lam_block_lanes * q);
+  } else
+    for (int64_t p = 0; p < rows; p++)
+      for (int64_t j = 0; j < n; j++) edge[p * lam_block_width + j] = c[p * rc + j];
   const lam_element *row[lam_block_rows];
 #pragma GCC unroll 8
   for (int p = 0; p < lam_block_rows; p++) row[p] = a + (p < rows ? p : 0) * ra;
   for (int64_t k = 0; k < l; k++) {
-    lam_lanes y[lam_block_width / lam_block_lanes];
+    lam_lanes y[count];
 #pragma GCC unroll 2
-    for (int q = 0; q < lam_block_width / lam_block_lanes; q++) y[q] = *(const lam_lanes *)(packed + k * lam_block_width + lam_block_lanes * q);
+    for (int q = 0; q < count; q++) y[q] = *(const lam_lanes *)(packed + k * lam_block_width + lam_block_lanes * q);
 #pragma GCC unroll 8
-    for (int p = 0; p < lam_block_rows; p++) {
-      const lam_element x = minus ? -row[p][k * ca] : row[p][k * ca];
+    for (int p = 0; p < lam_block_rows; p++)
 #pragma GCC unroll 2
-      for (int q = 0; q < lam_block_width / lam_block_lanes; q++) sum[p][q] += x * y[q];
-    }
+      for (int q = 0; q < count; q++) sum[p][q] += row[p][k * ca] * y[q];
   }
+  if (n == lam_block_width) {
 #pragma GCC unroll 8
-  for (int p = 0; p < lam_block_rows; p++)
+    for (int p = 0; p < lam_block_rows; p++)
 #pragma GCC unroll 2
-    for (int q = 0; q < lam_block_width / lam_block_lanes; q++) *(lam_lanes *)(whole ? c + p * rc + lam_block_lanes * q : &edge[p][lam_block_lanes * q]) = sum[p][q];
-  if (!whole)
+      for (int q = 0; q < count && p < rows; q++) *(lam_lanes *)(c + p * rc + lam_block_lanes * q) = sum[p][q];
+  } else
     for (int64_t p = 0; p < rows; p++)
-      for (int64_t j = 0; j < n; j++) c[p * rc + j] = edge[p][j];
+      for (int64_t j = 0; j < n; j++) c[p * rc + j] = edge[p * lam_block_width + j];
 }
-static inline __attribute__((always_inline)) void lam_block(int minus, int64_t m, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *b, int64_t rb, lam_element *c, int64_t rc) {
-  lam_element packed[lam_block_depth * lam_block_width];
+static __attribute__((noinline)) void lam_block(int minus, int64_t m, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *b, int64_t rb, lam_element *c, int64_t rc) {
+  lam_element packed[lam_block_depth * lam_block_width] __attribute__((aligned(lam_block_bytes)));
   for (int64_t k = 0; k < l; k += lam_block_depth) {
     const int64_t depth = l - k < lam_block_depth ? l - k : lam_block_depth;
     for (int64_t j = 0; j < n; j += lam_block_width) {
       const int64_t width = n - j < lam_block_width ? n - j : lam_block_width;
-      for (int64_t p = 0; p < depth; p++)
-        for (int64_t q = 0; q < lam_block_width; q++) packed[p * lam_block_width + q] = q < width ? b[(k + p) * rb + j + q] : 0;
+      for (int64_t p = 0; p < depth; p++) {
+        const lam_element *from = b + (k + p) * rb + j;
+        lam_element *to = packed + p * lam_block_width;
+        if (width == lam_block_width)
+#pragma GCC unroll 2
+          for (int q = 0; q < lam_block_width; q += lam_block_lanes) {
+            const lam_lanes x = *(const lam_lanes *)(from + q);
+            *(lam_lanes *)(to + q) = minus ? -x : x;
+          }
+        else
+          for (int64_t q = 0; q < lam_block_width; q++) to[q] = q < width ? (minus ? -from[q] : from[q]) : 0;
+      }
       int64_t i = 0;
       if (width == lam_block_width)
-        for (; i + lam_block_rows <= m; i += lam_block_rows) lam_tile(minus, lam_block_rows, depth, lam_block_width, a + i * ra + k * ca, ra, ca, packed, c + i * rc + j, rc);
-      for (; i < m; i += lam_block_rows) lam_tile(minus, m - i < lam_block_rows ? m - i : lam_block_rows, depth, width, a + i * ra + k * ca, ra, ca, packed, c + i * rc + j, rc);
+        for (; i + lam_block_rows <= m; i += lam_block_rows) lam_tile(lam_block_rows, depth, lam_block_width, a + i * ra + k * ca, ra, ca, packed, c + i * rc + j, rc);
+      for (; i < m; i += lam_block_rows) lam_tile(m - i < lam_block_rows ? m - i : lam_block_rows, depth, width, a + i * ra + k * ca, ra, ca, packed, c + i * rc + j, rc);
     }
   }
 }
-static __attribute__((noinline)) void lam_block_add(int64_t m, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *b, int64_t rb, lam_element *c, int64_t rc) {
+static inline void lam_block_add(int64_t m, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *b, int64_t rb, lam_element *c, int64_t rc) {
   lam_block(0, m, l, n, a, ra, ca, b, rb, c, rc);
 }
-static __attribute__((noinline)) void lam_block_subtract(int64_t m, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *b, int64_t rb, lam_element *c, int64_t rc) {
+static inline void lam_block_subtract(int64_t m, int64_t l, int64_t n, const lam_element *a, int64_t ra, int64_t ca, const lam_element *b, int64_t rb, lam_element *c, int64_t rc) {
   lam_block(1, m, l, n, a, ra, ca, b, rb, c, rc);
 }

@@ -7,6 +7,8 @@ use super::{ArrayKernel, ArrayPrim, ArrayRow, Derivative, Spelling, Version};
 
 const BLOCK: &str = include_str!("block.c");
 const TRIANGULAR: &str = include_str!("triangular.c");
+const REFLECT: &str = include_str!("reflect.c");
+const ROTATE: &str = include_str!("rotate.c");
 
 /// Axes of a triangular matrix and of right-hand sides, which may be a vector.
 const SOLVES: &[Version] = &[
@@ -200,7 +202,7 @@ pub(super) const ROWS: &[ArrayRow] = &[
         linear: &[],
         eval: qr,
         work: |sizes| sizes[1] * sizes[1] * (12 * sizes[0]).saturating_sub(4 * sizes[1]) / 3,
-        kernel: ArrayKernel { name: "lam_qr", texts: &[BLOCK, include_str!("qr.c")] },
+        kernel: ArrayKernel { name: "lam_qr", texts: &[BLOCK, REFLECT, include_str!("qr.c")] },
         doc: "Orthonormal columns and the upper triangle, with a diagonal that is not negative, whose product is the matrix.",
         example: (
             &[(&[2, 2], &[0.0, 2.0, 4.0, 8.0])],
@@ -236,13 +238,49 @@ pub(super) const ROWS: &[ArrayRow] = &[
         linear: &[],
         eval: eigen,
         work: |sizes| 9 * sizes[0] * sizes[0] * sizes[0],
-        kernel: ArrayKernel { name: "lam_eigen", texts: &[BLOCK, include_str!("eigen.c")] },
+        kernel: ArrayKernel {
+            name: "lam_eigen",
+            texts: &[BLOCK, REFLECT, ROTATE, include_str!("eigen.c")],
+        },
         doc: "The eigenvalues of the symmetric part of a matrix, ascending, and the eigenvectors in rows, of which the first component of the largest size is positive.",
         example: (
             &[(&[2, 2], &[3.0, 0.0, 0.0, 1.0])],
             &[&[1.0, 3.0], &[0.0, 1.0, 1.0, 0.0], &[0.0, 0.0, 0.0, 0.0]],
         ),
         domain: "all",
+    },
+    ArrayRow {
+        prim: ArrayPrim::Svd,
+        name: "svd",
+        spelling: Spelling::Definition("prelude_svd"),
+        axes: "mn",
+        // The last two results are the kernel's memory: zeros.
+        results: &[ScalarTy::Real; 5],
+        versions: &[Version {
+            args: &["mn"],
+            results: &["nm", "n", "nn", "mn", "nn"],
+            transposes: &[],
+        }],
+        derivative: Derivative::Rules,
+        linear: &[],
+        eval: svd,
+        work: |sizes| sizes[1] * sizes[1] * (12 * sizes[0] + 10 * sizes[1]),
+        kernel: ArrayKernel {
+            name: "lam_svd",
+            texts: &[BLOCK, REFLECT, ROTATE, include_str!("svd.c")],
+        },
+        doc: "The left singular vectors in rows, the singular values, descending, and the right vectors in rows, of which the first component of the largest size is positive.",
+        example: (
+            &[(&[2, 2], &[0.0, 3.0, -1.0, 0.0])],
+            &[
+                &[1.0, 0.0, 0.0, -1.0],
+                &[3.0, 1.0],
+                &[0.0, 1.0, 1.0, 0.0],
+                &[0.0, 0.0, 0.0, 0.0],
+                &[0.0, 0.0, 0.0, 0.0],
+            ],
+        ),
+        domain: "matrices with at least as many rows as columns",
     },
 ];
 
@@ -410,13 +448,82 @@ fn eigen(precision: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
     let kept = |x: f64| if is_finite { x } else { f64::NAN };
     let row = |i: &usize| {
         let row = &vectors[i * n..(i + 1) * n];
-        let size = row.iter().fold(0.0, |size: f64, x| size.max(x.abs()));
-        let first = row.iter().find(|x| x.abs() >= 0.9999 * size).copied().unwrap_or_default();
-        row.iter().map(|x| kept(if first < 0.0 { -x } else { *x })).collect::<Vec<f64>>()
+        let sign = sign(row);
+        row.iter().map(|x| kept(sign * x)).collect::<Vec<f64>>()
     };
     let values = order.iter().map(|i| kept(scale * a[i * n + i])).collect();
     let rows = order.iter().flat_map(row).collect();
     vec![Data::Real(values), Data::Real(rows), Data::Real(vec![0.0; n * n])]
+}
+
+/// The sign of the first component of the largest size.
+fn sign(row: &[f64]) -> f64 {
+    let size = row.iter().fold(0.0, |size: f64, x| size.max(x.abs()));
+    let first = row.iter().find(|x| x.abs() >= 0.9999 * size);
+    if first.is_some_and(|x| *x < 0.0) { -1.0 } else { 1.0 }
+}
+
+/// Jacobi's rotations of the columns.
+fn svd(precision: Precision, sizes: &[usize], args: &[&[f64]]) -> Vec<Data> {
+    let (m, n, a) = (sizes[0], sizes[1], args[0]);
+    let zeros = |count| Data::Real(vec![0.0; count]);
+    if m < n || !a.iter().all(|x| x.is_finite()) {
+        let nan = |count| Data::Real(vec![f64::NAN; count]);
+        return vec![nan(n * m), nan(n), nan(n * n), zeros(m * n), zeros(n * n)];
+    }
+    let (enough, lost) = match precision {
+        Precision::F64 => (1e-16, 4e-16),
+        Precision::F32 => (1e-10, 5e-7),
+    };
+    let largest = a.iter().fold(0.0, |size: f64, x| size.max(x.abs()));
+    let scale = if largest > 0.0 { largest } else { 1.0 };
+    // A column of the matrix, then one of the vectors.
+    let mut columns: Vec<Vec<f64>> = (0..n)
+        .map(|j| {
+            let column = (0..m).map(|i| a[i * n + j] / scale);
+            column.chain((0..n).map(|i| f64::from(i == j))).collect()
+        })
+        .collect();
+    let dot = |x: &[f64], y: &[f64]| x[..m].iter().zip(y).map(|(x, y)| x * y).sum::<f64>();
+    for _ in 0..40 {
+        let mut rotated = false;
+        for (p, q) in (0..n).flat_map(|p| (p + 1..n).map(move |q| (p, q))) {
+            let (left, right) = columns.split_at_mut(q);
+            let (x, y) = (&mut left[p], &mut right[0]);
+            let (pp, qq, pq) = (dot(x, x), dot(y, y), dot(x, y));
+            if pq.abs() > enough * (pp * qq).sqrt() && pq.abs() > 1e-300 {
+                let middle = 0.5 * (qq - pp) / pq;
+                let t = 1.0 / (middle.abs() + middle.hypot(1.0))
+                    * if middle < 0.0 { -1.0 } else { 1.0 };
+                let c = 1.0 / t.hypot(1.0);
+                for (x, y) in x.iter_mut().zip(y) {
+                    (*x, *y) = (c * *x - t * c * *y, t * c * *x + c * *y);
+                }
+                rotated = true;
+            }
+        }
+        if !rotated {
+            break;
+        }
+    }
+    let mut parts: Vec<(f64, Vec<f64>)> =
+        columns.into_iter().map(|column| (length(&column[..m]), column)).collect();
+    parts.sort_by(|x, y| y.0.total_cmp(&x.0));
+    let (mut left, mut right) = (Vec::new(), Vec::new());
+    for (size, column) in &parts {
+        let sign = sign(&column[m..]);
+        right.extend(column[m..].iter().map(|x| sign * x));
+        if *size <= lost * m as f64 * parts[0].0 {
+            let rest = unspanned(&left, m);
+            let size = length(&rest);
+            left.extend(rest.iter().map(|x| x / size));
+        } else {
+            left.extend(column[..m].iter().map(|x| sign * x / size));
+        }
+    }
+    let values = parts.iter().map(|(size, _)| scale * size).collect();
+    let [left, values, right] = [left, values, right].map(Data::Real);
+    vec![left, values, right, zeros(m * n), zeros(n * n)]
 }
 
 /// The transform of the numbers at the places `at`, `at + step`, …, by the smallest factor of their
