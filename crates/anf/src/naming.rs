@@ -83,11 +83,7 @@ pub fn numbered(base: &str, k: usize) -> Rc<str> {
 
 /// The hint as an identifier of the surface language.
 pub fn identifier(hint: &str) -> String {
-    let mut name: String =
-        hint.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
-    if name.starts_with(|c: char| c.is_ascii_uppercase()) {
-        name = name.to_lowercase();
-    }
+    let name: String = hint.chars().filter(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
     match name.chars().find(|c| *c != '_') {
         None => "t".into(),
         Some(c) if c.is_ascii_digit() || name.starts_with(|c: char| c.is_ascii_digit()) => {

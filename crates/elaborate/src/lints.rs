@@ -6,12 +6,15 @@
 //!   index inside of a loop over the same index.
 //! * A loop whose result is thrown away and that adds to no accumulator.
 //! * An array of arrays whose sizes depend on the place.
+//! * A sum over several indices, which adds rows, unless the rows are summed in turn.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_source::{Problem, Span};
-use lambada_surface::ast::{Clause, Def, Expr, ExprKind, Item, Module, Name, PatternKind};
+use lambada_surface::ast::{
+    BinaryOp, Clause, Def, Expr, ExprKind, Item, Module, Name, PatternKind,
+};
 use lambada_surface::scopes::{Binder, Scopes, walk_scopes};
 use lambada_surface::visit::{Visit, walk_expr};
 
@@ -52,6 +55,8 @@ struct Lints {
     scopes: Vec<usize>,
     /// Number of accumulators, and of functions that add, in scope.
     accumulators: usize,
+    /// Operands of sums and pipes that have been looked at.
+    folded: HashSet<Span>,
 }
 
 impl Scopes for Lints {
@@ -98,9 +103,16 @@ impl Scopes for Lints {
             self.without_effect(value);
         } else if let ExprKind::For(clauses, body) = &expr.kind {
             self.ragged(clauses, body);
+        } else if let ExprKind::Apply(fold, operand) = &expr.kind {
+            self.rows_added(expr, fold, operand);
+        } else if let ExprKind::Binary(BinaryOp::Pipe, operand, _) = &expr.kind {
+            self.folded.insert(operand.span);
         }
     }
 }
+
+/// Functions that take an array to one of its elements, or to their sum.
+const FOLDS: [&str; 5] = ["sum", "product", "mean", "maximum", "minimum"];
 
 impl Lints {
     fn unused(&mut self, bound: &Bound) {
@@ -133,6 +145,21 @@ impl Lints {
         let is_loop = matches!(value.kind, ExprKind::For(..) | ExprKind::Loop(..));
         if is_loop && self.accumulators == 0 && !has_effect(value) {
             self.found.push(messages::loop_without_effect(value.span));
+        }
+    }
+
+    /// `sum (for i < n, j < m => e)`, unless that is an operand of another such function or of `|>`.
+    fn rows_added(&mut self, whole: &Expr, fold: &Expr, operand: &Expr) {
+        let ExprKind::Var(name) = &fold.kind else { return };
+        self.folded.insert(operand.span);
+        if !FOLDS.contains(&&**name) || self.folded.contains(&whole.span) {
+            return;
+        }
+        if let ExprKind::For(clauses, _) = &operand.kind
+            && clauses.len() > 1
+            && !matches!(clauses.last(), Some(Clause::If(_)))
+        {
+            self.found.push(messages::rows_added(name, whole.span, operand.span));
         }
     }
 

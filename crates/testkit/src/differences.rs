@@ -35,6 +35,9 @@ const ABSOLUTE: f64 = 1e-8;
 /// error of the slope.
 const AGREEMENT: f64 = 1e-6;
 
+/// How far the slopes of two steps may be apart to count as the same, relative to them.
+const SAME: f64 = 1e-2;
+
 /// How far it may be from it in any case: of terms that cancel, rounding is left, and the slope may
 /// be exact.
 const CANCELLED: f64 = 1e-12;
@@ -63,6 +66,9 @@ pub fn confirm_above(
 
 /// [`confirm_above`], where the derivative itself may have a relative error of `agreement`, because
 /// it is computed with fewer digits than the values.
+///
+/// A disagreement counts if two steps give the same slope: beside a pole, where a step passes what
+/// it should see, each step gives another one.
 pub fn confirm_within(
     agreement: f64,
     noise: f64,
@@ -71,6 +77,7 @@ pub fn confirm_within(
 ) -> Result<Confirmed, String> {
     let mut open: Vec<usize> = (0..derivative.len()).collect();
     let mut complaints = vec![None; derivative.len()];
+    let mut against: Vec<Vec<(f64, f64)>> = vec![Vec::new(); derivative.len()];
     for h in STEPS {
         if open.is_empty() {
             break;
@@ -94,6 +101,14 @@ pub fn confirm_within(
                 (derivative[k] - slope).abs() <= 4.0 * error + kink
             };
             if decisive && !agrees && !noisy && !at_kink() {
+                let same = |(other, bound): &(f64, f64)| {
+                    (slope - other).abs() <= error + bound + SAME * (slope.abs() + other.abs())
+                };
+                let known = against[k].iter().any(same);
+                against[k].push((slope, error));
+                if !known {
+                    return true;
+                }
                 complaints[k] = Some(format!(
                     "component {k} is {:?}, differences give {slope:?} ± {error:.1e}",
                     derivative[k]

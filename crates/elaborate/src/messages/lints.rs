@@ -71,3 +71,17 @@ pub(crate) fn ragged(index: &str, span: Span, outer: Span) -> Problem {
         "sum or reduce each row, or give all rows one size: `if j < {index} then … else 0`"
     ))
 }
+
+/// `operand`: the array of rows.
+pub(crate) fn rows_added(fold: &str, span: Span, operand: Span) -> Problem {
+    Problem::warning(
+        "E0808",
+        format!("`{fold}` takes the elements of an array, which are rows here"),
+        span,
+        "this has one number for each place of a row",
+    )
+    .fix(
+        format!("for a single number write `{fold} (flatten (…))`"),
+        Fix::around(operand, "(flatten ", ")").probable(),
+    )
+}

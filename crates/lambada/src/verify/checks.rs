@@ -25,8 +25,9 @@ use crate::{Executable, Options};
 const HELD: [&str; 2] = ["prelude_constant", "prelude_constants"];
 
 /// Tolerances against finite differences for such definitions: relative to the largest component,
-/// and absolute, since solvers stop at 1e-8.
-const SOLVED: (f64, f64) = (1e-5, 1e-7);
+/// and absolute, since solvers stop at 1e-8; for the second order, where a derivative that is itself
+/// solved for is differenced, a thousand times as much.
+const SOLVED: [(f64, f64); 2] = [(1e-5, 1e-7), (1e-2, 1e-4)];
 
 /// Number of gradient elements that are compared one by one.
 const ELEMENTS: usize = 8;
@@ -223,19 +224,21 @@ impl At<'_> {
             let point = moved(&self.point, h, tangent);
             self.of.moving().run(&self.of.with_point(self.args, point)).ok().map(|y| reals(&y))
         };
-        self.confirmed(&reals(&pushed), &mut moving)
+        self.confirmed(1, &reals(&pushed), &mut moving)
     }
 
-    /// Compares a derivative with finite differences.
+    /// Compares a derivative, of the first or second order, with finite differences.
     fn confirmed(
         &self,
+        order: usize,
         derivative: &[f64],
         moving: &mut dyn FnMut(f64) -> Option<Vec<f64>>,
     ) -> Result<Finding, String> {
         let Allowed { mut noise, slope, .. } = allowed(self.of.precision);
         if self.of.solved {
             let sizes = derivative.iter().map(|x| x.abs()).filter(|x| x.is_finite());
-            noise = sizes.fold(noise.max(SOLVED.1), |noise, size| noise.max(SOLVED.0 * size));
+            let (relative, absolute) = SOLVED[order - 1];
+            noise = sizes.fold(noise.max(absolute), |noise, size| noise.max(relative * size));
         }
         confirm_within(slope, noise, derivative, moving).map(Finding::Differences)
     }
@@ -329,7 +332,7 @@ impl At<'_> {
             Some(reals(&pair(both).ok()?.1))
         };
         let pushed = reals(&pushed);
-        self.confirmed(&pushed, &mut moving).or_else(|why| {
+        self.confirmed(2, &pushed, &mut moving).or_else(|why| {
             let seeds = [&self.cotangent, tangent];
             let noise = ROUNDINGS
                 * self.rounding(&self.of.second, &seeds, |both| {

@@ -305,11 +305,17 @@ impl fmt::Display for Verification {
         let shown = |is: fn(&Check) -> bool| {
             self.rows.iter().any(|row| row.checks.iter().any(|(_, check)| is(check)))
         };
-        if shown(|check| matches!(check, Check::Differences(found) if found.undecided > 0)) {
+        let partly =
+            self.rows.iter().flat_map(|row| &row.checks).find_map(|(_, check)| match check {
+                Check::Differences(found) if found.undecided > 0 => Some(found),
+                _ => None,
+            });
+        if let Some(lambada_testkit::Confirmed { decided, undecided }) = partly {
+            let all = decided + undecided;
             writeln!(
                 f,
-                "2 of 3: of 3 components, 2 agree with differences, and 1 cannot be decided by them \
-                 (a kink, a jump, rounding, or steps of a solver)"
+                "{decided} of {all}: of {all} components, {decided} agree with differences, and \
+                 {undecided} cannot be decided by them (a kink, a jump, rounding, or steps of a solver)"
             )?;
         }
         if shown(|check| matches!(check, Check::Apart(apart) if *apart > NEAR)) {

@@ -205,7 +205,7 @@ impl Parser<'_> {
             ExprKind::Slice(..) => return self.halt(forms::slice_addition(place)),
             _ => (&mut *left, Vec::new()),
         };
-        let ExprKind::Var(text) = &base.kind else {
+        let (ExprKind::Var(text) | ExprKind::Con(text)) = &base.kind else {
             return self.halt(forms::not_an_accumulator(sign, place));
         };
         let name = Name { text: text.clone(), span: base.span };

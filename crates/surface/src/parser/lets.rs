@@ -1,7 +1,7 @@
 //! `let`s, and the bodies that need no `in`.
 //!
-//! An `in` may be left out if the `let` begins its line, before a body on a line of its own that
-//! begins in the same column. So the parser knows the columns of the `let`s around the current
+//! An `in` may be left out before a body on a line of its own that begins in the column of its
+//! `let`. So the parser knows the columns of the `let`s around the current
 //! token, back to the last bracket: the arguments of an application end before a line in one of
 //! these columns.
 
@@ -34,30 +34,45 @@ impl Parser<'_> {
     /// Whether the body, or the next `let`, of the `let` at `start` begins here without an `in`.
     fn is_below(&self, start: usize) -> bool {
         let (first, token) = (self.tokens[start], self.token());
-        let below = first.starts_line && token.starts_line && token.column == first.column;
-        below && self.starts_expression()
+        let below = token.starts_line && token.column == first.column;
+        below && self.has_column(start) && self.starts_expression()
+    }
+
+    /// Whether a line in the column of the `let` at `start` is no part of its value: the `let`
+    /// begins its line, or the lines of its value are further to the right.
+    fn has_column(&self, start: usize) -> bool {
+        let first = self.tokens[start];
+        let mut lines = self.tokens[start + 1..].iter().filter(|token| token.starts_line);
+        first.starts_line
+            || lines
+                .find(|line| line.column <= first.column)
+                .is_some_and(|line| line.column == first.column)
     }
 
     /// Enters a part of the `let` at `start`.
     pub(super) fn enter_let(&mut self, start: usize, layout: Layout) {
-        let first = self.tokens[start];
-        if first.starts_line {
-            self.columns.push((first.column, layout));
+        if self.has_column(start) {
+            self.columns.push((self.tokens[start].column, layout));
         }
+    }
+
+    /// The parts of `let`s in whose column a line begins here, innermost first. A line further to
+    /// the right than a `let` belongs to it, whatever is around.
+    fn let_columns(&self) -> impl Iterator<Item = Layout> {
+        let token = self.token();
+        let columns = self.columns.iter().rev().filter(move |_| token.starts_line);
+        let outward = columns.take_while(move |(column, _)| token.column <= *column);
+        outward.filter(move |(column, _)| *column == token.column).map(|(_, layout)| *layout)
     }
 
     /// Whether a line in the column of a `let` around it begins here.
     pub(super) fn at_let_column(&self) -> bool {
-        let token = self.token();
-        token.starts_line && self.columns.iter().any(|(column, _)| *column == token.column)
+        self.let_columns().next().is_some()
     }
 
     /// Whether a `-` here begins the body of a `let`, and does not subtract.
     pub(super) fn at_negative_body(&self) -> bool {
-        let token = self.token();
-        let value =
-            |(column, layout): &(u32, Layout)| *column == token.column && *layout == Layout::Value;
-        token.starts_line && self.columns.iter().any(value)
+        self.let_columns().any(|layout| layout == Layout::Value)
     }
 
     /// Whether the value of a `let` is being read.
