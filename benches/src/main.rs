@@ -47,7 +47,7 @@ struct Args {
     /// Measure the benefit of each mechanism of the scheduler, with all others at work
     #[arg(long)]
     ablation: bool,
-    /// Measure the programs of examples/workloads beside other systems, as far as they are installed
+    /// Measure the programs of examples/workloads beside other systems, if installed
     #[arg(long)]
     workloads: bool,
     /// Write the page of the book and the plot

@@ -1,5 +1,5 @@
-//! The programs of examples/workloads, which nobody tuned, beside the same functions in JAX, PyTorch
-//! and SciPy (benches/workloads/peers.py), where these are installed.
+//! The programs of examples/workloads, which nobody tuned, beside the same functions in JAX,
+//! PyTorch and SciPy (benches/workloads/peers.py), where these are installed.
 //!
 //! Each system runs in a process of its own, on one core: from the source text to the first
 //! gradient, on to the thousandth, then as fast as it gets. A system whose value or gradient

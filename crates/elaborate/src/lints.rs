@@ -148,7 +148,7 @@ impl Lints {
         }
     }
 
-    /// `sum (for i < n, j < m => e)`, unless that is an operand of another such function or of `|>`.
+    /// `sum (for i < n, j < m => e)`, unless another such function or `|>` has it as an operand.
     fn rows_added(&mut self, whole: &Expr, fold: &Expr, operand: &Expr) {
         let ExprKind::Var(name) = &fold.kind else { return };
         self.folded.insert(operand.span);

@@ -122,7 +122,7 @@ fn calls(precision: Precision) -> Vec<Call> {
                         *x = if round % 12 == 1 { f64::NAN } else { f64::INFINITY };
                     }
                 }
-                // Squares for eigenvalues and singular values overflow or vanish in one call of three.
+                // In one call of three, squares overflow or vanish, for spectra only.
                 if spectral {
                     let wide: f64 = if precision == Precision::F64 { 1e250 } else { 1e25 };
                     let scale = [1.0, wide, 1.0, 1.0, 1.0 / wide, 1.0][round % 6];

@@ -25,8 +25,8 @@ use crate::{Executable, Options};
 const HELD: [&str; 2] = ["prelude_constant", "prelude_constants"];
 
 /// Tolerances against finite differences for such definitions: relative to the largest component,
-/// and absolute, since solvers stop at 1e-8; for the second order, where a derivative that is itself
-/// solved for is differenced, a thousand times as much.
+/// and absolute, since solvers stop at 1e-8; for the second order, where the differences are those
+/// of a derivative that is solved for itself, a thousand times as much.
 const SOLVED: [(f64, f64); 2] = [(1e-5, 1e-7), (1e-2, 1e-4)];
 
 /// Number of gradient elements that are compared one by one.

@@ -42,19 +42,18 @@ pub fn condition_between(span: Span, value: Span, whole: Span, better: &str) -> 
 }
 
 pub fn wrong_arrow(span: Span, found: &str, better: &str, form: &str) -> Problem {
-    Problem::error(
-        "E0032",
-        format!("expected `{better}`, found `{found}`"),
-        span,
-        format!("write `{better}`"),
-    )
-    .fix(form, Fix::replace(span, spaced(better, matches!(found, "." | ":"))))
+    let fix = Fix::replace(span, spaced(better, matches!(found, "." | ":")));
+    arrow(span, found, better).fix(form, fix)
+}
+
+fn arrow(span: Span, found: &str, better: &str) -> Problem {
+    let title = format!("expected `{better}`, found `{found}`");
+    Problem::error("E0032", title, span, format!("write `{better}`"))
 }
 
 /// `fix`: the edits that write the head and the body of a function of Python or Rust as here.
-pub fn other_head(arrow: Span, fix: Fix) -> Problem {
-    Problem::error("E0032", "expected `:`, found `->`", arrow, "write `:`")
-        .fix("a definition is written `def f x : t = e`", fix)
+pub fn other_head(span: Span, fix: Fix) -> Problem {
+    arrow(span, "->", ":").fix("a definition is written `def f x : t = e`", fix)
 }
 
 /// `body`: whether something follows that may be the body.
