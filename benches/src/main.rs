@@ -174,7 +174,7 @@ fn compared(args: &Args) -> Result<(), String> {
         for workload in workloads::WORKLOADS.iter().filter(|workload| chosen(workload.name)) {
             let count = if args.quick { 1 } else { (workload.problems)().len() };
             for at in 0..count {
-                let patience = if args.quick { 0.2 } else { 0.7 };
+                let patience = if args.quick { 0.2 } else { 0.4 };
                 let row = workloads::run(&root, &systems, workload, at, precision, patience)?;
                 println!("{}", workloads::line(&row, &systems));
                 rows.push(row);

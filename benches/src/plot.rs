@@ -7,7 +7,7 @@ const WIDTH: f64 = 900.0;
 const LEFT: f64 = 370.0;
 const RIGHT: f64 = 870.0;
 /// Start of the sizes, after the names.
-const NAMES: f64 = 110.0;
+const NAMES: f64 = 124.0;
 const TOP: f64 = 84.0;
 const LINE: f64 = 24.0;
 /// Space between evals.

@@ -134,8 +134,7 @@ pub fn page(rows: &[Row], systems: &[System], machine: &Machine) -> String {
 pub const TITLE: &str = "How many times as fast as the best of JAX, PyTorch and SciPy";
 
 /// The series of the plot: colors and labels.
-pub const SERIES: [(&str, &str); 4] = [
-    ("#9aa5b1", "first gradient"),
+pub const SERIES: [(&str, &str); 3] = [
     ("#3e4c59", "a thousand gradients from cold"),
     ("#f4b183", "value"),
     ("#c2410c", "value and gradient"),
@@ -143,8 +142,8 @@ pub const SERIES: [(&str, &str); 4] = [
 
 /// The lines of the plot.
 pub fn lines(rows: &[Row]) -> Vec<Line<'_>> {
-    let of: [fn(&Measured) -> Option<f64>; 4] =
-        [|m| Some(m.first), |m| Some(m.thousand), |m| m.value_time, |m| Some(m.gradient_time)];
+    let of: [fn(&Measured) -> Option<f64>; 3] =
+        [|m| Some(m.thousand), |m| m.value_time, |m| Some(m.gradient_time)];
     rows.iter()
         .filter(|row| row.precision == Precision::F64)
         .map(|row| Line {

@@ -223,10 +223,14 @@ impl Parser<'_> {
         Ok(parts.map_or(PatternKind::Error, PatternKind::Array))
     }
 
+    /// An element with a problem stops the array, because the others would have the same one.
     fn element_pattern(&mut self) -> Parse<Pattern> {
         match self.kind() {
             TokenKind::DotDot => self.halt(forms::array_pattern(self.span())),
-            _ => self.annotated_pattern(),
+            _ => match self.annotated_pattern()? {
+                Pattern { kind: PatternKind::Error, .. } => Err(Halt),
+                pattern => Ok(pattern),
+            },
         }
     }
 
