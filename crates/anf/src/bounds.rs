@@ -408,6 +408,16 @@ impl ProgramPoint<'_> {
         self.exceeds(&opaque.0, &opaque.1, gap) || by_definitions() || self.is_unreachable()
     }
 
+    /// Whether the integer is known to be the product of two others, neither of them negative.
+    pub fn is_product(&self, all: Atom, a: Atom, b: Atom) -> bool {
+        let product = self.form(a).times(&self.form(b));
+        let limit = i128::from(i64::MAX);
+        self.range_of(a).0 >= 0
+            && self.range_of(b).0 >= 0
+            && self.interval(&product).is_some_and(|(least, most)| 0 <= least && most <= limit)
+            && self.modulo(self.bounds.raw(all)) == self.modulo(product)
+    }
+
     /// Whether `0 ≤ index < size` is known.
     pub fn in_range(&self, index: Atom, size: Atom) -> bool {
         let (zero, one) = (Atom::int(0), 1);

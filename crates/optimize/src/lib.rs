@@ -10,6 +10,7 @@ mod checks;
 mod common_subexpressions;
 mod control;
 mod dead_code;
+mod delinearization;
 mod ends;
 mod factor;
 mod failures;
@@ -191,11 +192,18 @@ pub const ROUND: &[Pass] = &[
 ];
 
 /// The passes that run once, after the last round.
-pub const FINAL: &[Pass] = &[Pass {
-    name: "read-before-update",
-    what: "an element is read before the update that overwrites it, so that the update can be in place",
-    how: How::Each(read_before_update::read_before_update),
-}];
+pub const FINAL: &[Pass] = &[
+    Pass {
+        name: "delinearization",
+        what: "a loop over a product of sizes that takes its index apart is two loops",
+        how: How::Each(delinearized),
+    },
+    Pass {
+        name: "read-before-update",
+        what: "an element is read before the update that overwrites it, so that the update can be in place",
+        how: How::Each(read_before_update::read_before_update),
+    },
+];
 
 /// All passes of the optimizer, in order.
 pub fn passes() -> impl Iterator<Item = &'static Pass> {
@@ -238,6 +246,16 @@ fn recognized(function: &mut Function, calls: &Calls) -> bool {
 
 fn factored(function: &mut Function, calls: &Calls) -> bool {
     rewrite(function, calls, &[factor::factor])
+}
+
+/// Additions to the elements of a matrix in such a loop become one addition for each element.
+fn delinearized(function: &mut Function, calls: &Calls) -> bool {
+    let changed = rewrite(function, calls, &[delinearization::delinearization]);
+    if changed {
+        accumulators::accumulators(function, calls);
+        dead_code::dead_code(function, calls);
+    }
+    changed
 }
 
 fn unrolled(function: &mut Function, calls: &Calls) -> bool {

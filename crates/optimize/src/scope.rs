@@ -112,6 +112,11 @@ impl Scope {
         self.known.ask(|place| place.constant(op, args))
     }
 
+    /// Whether the integer is evidently the product of two sizes, neither of them negative.
+    pub(crate) fn is_product(&self, all: Atom, rows: Atom, columns: Atom) -> bool {
+        self.known.ask(|place| place.is_product(all, rows, columns))
+    }
+
     /// Whether the indices are evidently in range.
     pub(crate) fn in_range(&self, x: Var, index: &[Atom]) -> bool {
         let Some(ty) = self.ty(x) else { return false };
