@@ -63,8 +63,9 @@ pub struct Options {
     /// to half of the time and that runs up to a quarter longer. The last digits may be rounded
     /// differently; see [`soon`](crate::soon).
     pub quick: bool,
-    /// Whether calls run in machine code that Lambada generates, until the code of the C compiler is
-    /// there, which is made meanwhile. The last digits may be rounded differently then.
+    /// Whether calls run in machine code that Lambada generates, or in the interpreter of loops
+    /// where there is none (with reals of 32 bits), until the code of the C compiler is there, which
+    /// is made meanwhile. The last digits may be rounded differently then.
     pub meanwhile: bool,
     /// Folder that caches compiled units [default: `$LAMBADA_CACHE`, else the user's cache
     /// directory].

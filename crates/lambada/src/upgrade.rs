@@ -73,3 +73,25 @@ fn around(dividend: Span, divisor: Span) -> (usize, usize) {
     };
     (start as usize, end as usize)
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::Session;
+
+    #[test]
+    fn quotients_of_ints_and_their_sections() {
+        let old = "def a (xs : []int) = map (/ 2) xs\n\
+                   def b (xs : []int) = map (12 /) xs\n\
+                   def c (n : int) (k : int) = (/) n k + n / k\n\
+                   def d (xs : []real) = map (/ (4 / 2)) xs\n\
+                   def e (xs : []int) = fold (/) 1000 xs\n";
+        let (new, open) = Session::new().upgrade("old.lam", old, None).expect("it has types");
+        let expected = "def a (xs : []int) = map (// 2) xs\n\
+                        def b (xs : []int) = map (12 //) xs\n\
+                        def c (n : int) (k : int) = (//) n k + n // k\n\
+                        def d (xs : []real) = map (/ (4 / 2)) xs\n\
+                        def e (xs : []int) = fold (//) 1000 xs\n";
+        assert_eq!(new, expected);
+        assert!(open.is_empty(), "{open:?}");
+    }
+}
