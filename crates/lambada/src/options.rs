@@ -64,7 +64,7 @@ pub struct Options {
     /// differently; see [`soon`](crate::soon).
     pub quick: bool,
     /// Whether calls run in machine code that Lambada generates, or in the interpreter of loops
-    /// where there is none (with reals of 32 bits), until the code of the C compiler is there, which
+    /// where there is none (with reals of 32 bits), until the code of the C compiler is there. That
     /// is made meanwhile. The last digits may be rounded differently then.
     pub meanwhile: bool,
     /// Folder that caches compiled units [default: `$LAMBADA_CACHE`, else the user's cache

@@ -5,9 +5,9 @@
 //!
 //! Assumes: iterations are independent, so their order is open. Gives: no loop, other than a copy,
 //! whose extent is evidently a product of two sizes, neither of them negative, and whose index is
-//! divided by the second one alone. An array that it collects is a matrix, then an array of one axis
-//! with the elements of the matrix in the same order. Keeps: values, up to the order of sums; failures
-//! of iterations, and which comes first.
+//! divided by the second one alone. An array that it collects is a matrix, then an array of one
+//! axis with the elements of the matrix in the same order. Keeps: values, up to the order of sums;
+//! failures of iterations, and which comes first.
 
 use lambada_anf::{Atom, Block, Exp, Nest, Op, Out, Param, Renaming, Stm, Ty, Var};
 use lambada_prim::{Prim, Scalar};
