@@ -181,7 +181,8 @@ fn compared(args: &Args) -> Result<(), String> {
             }
         }
     }
-    let page = workloads::page(&rows, &systems, &machine::Machine::found(baseline::FLAGS));
+    let machine = machine::Machine::found(baseline::FLAGS);
+    let page = workloads::page(&rows, &systems, &machine, args.quick);
     println!("\n{page}");
     if args.write {
         table::write(&root.join("docs/src/workloads.md"), "<!-- measured -->", &page)?;

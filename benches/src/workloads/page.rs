@@ -96,12 +96,13 @@ pub fn line(row: &Row, systems: &[System]) -> String {
 }
 
 /// The tables.
-pub fn page(rows: &[Row], systems: &[System], machine: &Machine) -> String {
+pub fn page(rows: &[Row], systems: &[System], machine: &Machine, quick: bool) -> String {
     let Machine { processor, compiler, date, .. } = machine;
     let titles: Vec<&str> = systems.iter().map(|system| system.title.as_str()).collect();
     let beside = if titles.is_empty() { "nothing".to_string() } else { titles.join("; ") };
+    let sizes = if quick { "only the smaller size of each, one core" } else { "one core" };
     let mut text = format!(
-        "Measured on {date}: {processor}, one core, one thread; {compiler}; beside {beside}.\n"
+        "Measured on {date}: {processor}, {sizes}, one thread; {compiler}; beside {beside}.\n"
     );
     for quantity in QUANTITIES {
         let rows: Vec<&Row> =
