@@ -223,6 +223,18 @@ fn format_keeps(text: &str) -> String {
     formatted
 }
 
+#[test]
+fn bodies_in_the_column_of_a_let_behind_something() {
+    let beside = "def f x = let z = x\n          z * 2\n\n\
+                  def g c x =\n  if c then let z = x\n            z * 2\n  else 0\n";
+    let within = "def f x = let z = x in z * 2\n\n\
+                  def g c x = if c then let z = x in z * 2 else 0\n";
+    assert!(tree(beside) == tree(within));
+    // The lines of a value may stand to the left of its `let`.
+    let left = "def h xs = let s =\n    sum\n           xs\n  in s\n";
+    assert!(tree(left) == tree("def h xs = let s = sum xs in s\n"));
+}
+
 /// The text with a comment before some of its tokens, on a line of its own or at the end of one,
 /// and with empty lines.
 fn commented(text: &str, seed: u64) -> String {
