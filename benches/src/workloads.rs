@@ -60,11 +60,10 @@ impl Measured {
 
     fn of_json(json: &Value) -> Option<Measured> {
         let number = |key: &str| json.get(key)?.as_f64();
-        let norms: Option<Vec<f64>> =
-            json.get("norms")?.as_array()?.iter().map(Value::as_f64).collect();
+        let norms = json.get("norms")?.as_array()?.iter().map(Value::as_f64);
         Some(Measured {
             value: number("value")?,
-            norms: norms.unwrap_or_default(),
+            norms: norms.collect::<Option<_>>()?,
             value_time: number("value_time"),
             gradient_time: number("gradient_time")?,
             first: number("first")?,

@@ -9,7 +9,7 @@ use crate::machine::Machine;
 use crate::plot::Line;
 use crate::table::{bytes, digits, seconds};
 
-/// A measured quantity, of which less is better.
+/// A measured quantity; less is better.
 struct Quantity {
     title: &'static str,
     about: &'static str,
@@ -57,7 +57,7 @@ const QUANTITIES: &[Quantity] = &[
     },
     Quantity {
         title: "Memory",
-        about: "What the process takes at most while it compiles and computes gradients, without the data.",
+        about: "The most memory of the process while it compiles and computes gradients, without the data.",
         precision: Precision::F64,
         of: |m| m.memory,
         show: memory,

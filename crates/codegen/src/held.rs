@@ -23,8 +23,8 @@ pub(crate) fn held(function: &Function) -> Vec<bool> {
     held
 }
 
-/// Those of one loop, if it is a tile: it updates cells of vectors. Loops and functions inside
-/// would need registers themselves.
+/// The vectors of one loop, if it is a tile: it updates cells of vectors. Loops and functions
+/// inside would need registers themselves.
 fn of_loop(function: &Function, body: &[Stmt]) -> Vec<Reg> {
     let ty = |reg: Reg| function.regs[reg.0 as usize].0;
     // Of a vector: where it is read from memory, its last use, and the number of its uses.

@@ -67,8 +67,8 @@ pub fn confirm_above(
 /// [`confirm_above`], where the derivative itself may have a relative error of `agreement`, because
 /// it is computed with fewer digits than the values.
 ///
-/// A disagreement counts if two steps give the same slope: beside a pole, where a step passes what
-/// it should see, each step gives another one.
+/// A disagreement counts if half of the step gives the same slope: beside a pole the slope changes
+/// with the step, however small its error seems.
 pub fn confirm_within(
     agreement: f64,
     noise: f64,
@@ -77,15 +77,14 @@ pub fn confirm_within(
 ) -> Result<Confirmed, String> {
     let mut open: Vec<usize> = (0..derivative.len()).collect();
     let mut complaints = vec![None; derivative.len()];
-    let mut against: Vec<Vec<(f64, f64)>> = vec![Vec::new(); derivative.len()];
     for h in STEPS {
         if open.is_empty() {
             break;
         }
-        let Some(slopes) = slopes(h, derivative.len(), f) else { continue };
-        let mut middle = None;
+        let Some(found) = slopes(h, derivative.len(), f) else { continue };
+        let (mut middle, mut half) = (None, None);
         open.retain(|&k| {
-            let Slope { slope, error, even } = slopes[k];
+            let Slope { slope, error, even } = found[k];
             let size =
                 slope.abs().max(if derivative[k].is_finite() { derivative[k].abs() } else { 0.0 });
             // Not so if the error is NaN.
@@ -101,12 +100,12 @@ pub fn confirm_within(
                 (derivative[k] - slope).abs() <= 4.0 * error + kink
             };
             if decisive && !agrees && !noisy && !at_kink() {
-                let same = |(other, bound): &(f64, f64)| {
-                    (slope - other).abs() <= error + bound + SAME * (slope.abs() + other.abs())
+                let half = half.get_or_insert_with(|| slopes(0.5 * h, derivative.len(), f));
+                let same = |other: &Slope| {
+                    let bound = error + other.error + SAME * (slope.abs() + other.slope.abs());
+                    (slope - other.slope).abs() <= bound
                 };
-                let known = against[k].iter().any(same);
-                against[k].push((slope, error));
-                if !known {
+                if half.as_ref().is_some_and(|half| !same(&half[k])) {
                     return true;
                 }
                 complaints[k] = Some(format!(
