@@ -8,7 +8,7 @@ use lambada::{Engine, Executable, Operator, Options, Session};
 /// Programs of one shape; each defines `f`.
 struct Shape {
     name: &'static str,
-    text: fn(usize) -> String,
+    text: Text,
     /// The smallest of three sizes, each twice the one before.
     size: usize,
     operator: Operator,
@@ -16,48 +16,135 @@ struct Shape {
     most: f64,
 }
 
+/// The program of a size.
+enum Text {
+    Of(fn(usize) -> String),
+    /// As many `let`s of arrays, these steps in turn: `P` is the array before, `x` the parameter of
+    /// size `m`.
+    Steps(&'static [&'static str]),
+}
+
 /// Allows for n log n, and for tables that no longer fit the caches of the processor.
 const LINEAR: f64 = 1.45;
 
 const SHAPES: &[Shape] = &[
-    Shape { name: "nests", text: nests, size: 20, operator: Operator::Grad, most: LINEAR },
-    Shape { name: "chains", text: chains, size: 100, operator: Operator::Grad, most: LINEAR },
-    Shape { name: "branches", text: branches, size: 50, operator: Operator::Grad, most: LINEAR },
-    // Each loop gets the computation of all elements before it, and most of the loops are dropped.
     Shape {
-        name: "concatenations",
-        text: concatenations,
-        size: 10,
-        operator: Operator::Grad,
-        most: 1.9,
-    },
-    Shape { name: "accesses", text: accesses, size: 100, operator: Operator::Value, most: LINEAR },
-    Shape { name: "calls", text: calls, size: 30, operator: Operator::Grad, most: LINEAR },
-    Shape {
-        name: "parameters",
-        text: parameters,
+        name: "chains",
+        text: Text::Of(chains),
         size: 100,
         operator: Operator::Grad,
         most: LINEAR,
     },
-    Shape { name: "records", text: records, size: 100, operator: Operator::Grad, most: LINEAR },
     Shape {
-        name: "nested records",
-        text: nested_records,
+        name: "branches",
+        text: Text::Of(branches),
         size: 50,
         operator: Operator::Grad,
         most: LINEAR,
     },
-    Shape { name: "recursion", text: recursion, size: 5, operator: Operator::Grad, most: LINEAR },
-    Shape { name: "literals", text: literals, size: 100, operator: Operator::Grad, most: LINEAR },
+    Shape {
+        name: "concatenations",
+        text: Text::Steps(&["concat P [sum P * 0.1]"]),
+        size: 20,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
+    // Each loop gets the computation of all elements before it, and most of the loops are dropped.
+    Shape {
+        name: "repeated concatenations",
+        text: Text::Steps(&["concat P x"]),
+        size: 10,
+        operator: Operator::Grad,
+        most: 1.9,
+    },
+    Shape {
+        name: "accesses",
+        text: Text::Of(accesses),
+        size: 100,
+        operator: Operator::Value,
+        most: LINEAR,
+    },
+    Shape {
+        name: "calls",
+        text: Text::Of(calls),
+        size: 30,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
+    Shape {
+        name: "parameters",
+        text: Text::Of(parameters),
+        size: 100,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
+    Shape {
+        name: "records",
+        text: Text::Of(records),
+        size: 100,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
+    Shape {
+        name: "nested records",
+        text: Text::Of(nested_records),
+        size: 50,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
+    Shape {
+        name: "recursion",
+        text: Text::Of(recursion),
+        size: 5,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
+    Shape {
+        name: "literals",
+        text: Text::Of(literals),
+        size: 100,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
     Shape {
         name: "derivatives",
-        text: derivatives,
+        text: Text::Of(derivatives),
         size: 25,
         operator: Operator::Grad,
         most: LINEAR,
     },
-    Shape { name: "rules", text: rules, size: 25, operator: Operator::Grad, most: LINEAR },
+    Shape {
+        name: "rules",
+        text: Text::Of(rules),
+        size: 25,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
+];
+
+/// Steps of arrays, each alone and all in turn.
+const STEPS: &[&str] = &[
+    "for i < m => sin P[i] * x[i]",
+    "P * sum P * 0.01",
+    "concat P[1:m] [sum P * 0.1]",
+    "for i < m => product (for a in P => a + x[i])",
+    "for i < m => P[i] * maximum P",
+    "for i < m => P[(i * 2) % m] + P[i]",
+    "for i < m => if i > 0 then P[i - 1] * x[i] else 0.0",
+    "for i < m => sum (for j < m => tanh (P[i] - P[j]))",
+    "for i < m => fold (\\a b -> a * 0.9 + b) P[i] x",
+    "for i < m => (let t = sum P in P[i] * t * t)",
+    "reverse P * x + P",
+    "cumsum (P * x)",
+    "sort (P * x)",
+    "P with [0] = P[0] * x[0]",
+    "P with [1:m] = map sin P[1:m]",
+    "if sum P > 1.0 then map sin P else map cos P",
+    "match (if sum P > 0.0 then Some P else None) with | Some q -> map sin q | None -> x",
+    "loop s = P for i < 3 do for a in s => a * sum s",
+    "grad (\\z -> sum (map sin (z * P))) x",
+    "for a in P => a - mean P + variance P",
+    "solve (for i < m, j < m => (if i == j then 3.0 else 0.0) + P[i] * x[j]) P",
 ];
 
 fn each(range: std::ops::Range<usize>, line: impl Fn(usize) -> String) -> String {
@@ -66,12 +153,6 @@ fn each(range: std::ops::Range<usize>, line: impl Fn(usize) -> String) -> String
 
 fn joined(n: usize, by: &str, item: impl Fn(usize) -> String) -> String {
     (0..n).map(item).collect::<Vec<_>>().join(by)
-}
-
-fn nests(n: usize) -> String {
-    let line = |k: usize| format!("  let y{k} = for i < m => sin y{}[i] * xs[i]\n", k - 1);
-    let lines = each(1..n, line);
-    format!("def f [m] (xs : [m]real) : real =\n  let y0 = xs\n{lines}  in sum y{}\n", n - 1)
 }
 
 fn chains(n: usize) -> String {
@@ -116,11 +197,6 @@ fn nested_records(n: usize) -> String {
     )
 }
 
-fn concatenations(n: usize) -> String {
-    let lines = each(1..n, |k| format!("  let y{k} = concat y{} xs\n", k - 1));
-    format!("def f [m] (xs : [m]real) : real =\n  let y0 = xs\n{lines}  in sum y{}\n", n - 1)
-}
-
 fn accesses(n: usize) -> String {
     let sum = joined(n, " + ", |k| format!("xs[i + {k}]"));
     format!("def f [m] (xs : [m]real) (i : int) : real = {sum}\n")
@@ -155,9 +231,20 @@ fn rules(n: usize) -> String {
     format!("{functions}def f (x : real) : real =\n  let y0 = x\n{lines}  in y{}\n", n - 1)
 }
 
+fn steps(steps: &[&str], n: usize) -> String {
+    let line = |k: usize| {
+        let step = steps[k % steps.len()].replace('P', &format!("y{k}"));
+        format!("  let y{} = {step}\n", k + 1)
+    };
+    format!("def f [m] (x : [m]real) : real =\n  let y0 = x\n{}  sum y{n}\n", each(0..n, line))
+}
+
 /// The time from text to loops.
 fn time(shape: &Shape, size: usize) -> Duration {
-    let text = (shape.text)(size);
+    let text = match &shape.text {
+        Text::Of(text) => text(size),
+        Text::Steps(all) => steps(all, size),
+    };
     // The checkers after the passes are no part of the pipeline.
     let options = Options { engine: Engine::Loops, checks: false, ..Options::default() };
     let start = Instant::now();
@@ -185,17 +272,27 @@ fn exponent(shape: &Shape) -> (f64, [Duration; 3]) {
     ((least[2].as_secs_f64() / least[0].as_secs_f64()).log2() / 2.0, least)
 }
 
+fn complaint(shape: &Shape) -> Option<String> {
+    // The first run includes one-time work of the process.
+    time(shape, shape.size);
+    let (exponent, times) = exponent(shape);
+    println!("{}: n^{exponent:.2} {times:?}", shape.name);
+    (exponent > shape.most).then(|| format!("{}: n^{exponent:.2}, {times:?}", shape.name))
+}
+
+/// In one test, because tests beside it would disturb the times.
 #[test]
 fn compile_times_grow_linearly() {
-    let mut complaints = Vec::new();
-    for shape in SHAPES {
-        // The first run includes one-time work of the process.
-        time(shape, shape.size);
-        let (exponent, times) = exponent(shape);
-        println!("{}: n^{exponent:.2} {times:?}", shape.name);
-        if exponent > shape.most {
-            complaints.push(format!("{}: n^{exponent:.2}, {times:?}", shape.name));
-        }
-    }
+    let alone = STEPS.iter().map(|step| (*step, std::slice::from_ref(step), 10));
+    let all = alone.chain([("all steps in turn", STEPS, STEPS.len())]);
+    let shape = |(name, steps, size)| Shape {
+        name,
+        text: Text::Steps(steps),
+        size,
+        operator: Operator::Grad,
+        most: LINEAR,
+    };
+    let steps: Vec<Shape> = all.map(shape).collect();
+    let complaints: Vec<String> = SHAPES.iter().chain(&steps).filter_map(complaint).collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }

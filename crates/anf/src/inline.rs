@@ -41,33 +41,18 @@ impl Renaming {
 /// recursive functions and those under construction. The renaming maps the variables that the calls
 /// have bound.
 pub fn without_rules(library: &Library, names: &mut Names, block: &mut Block) -> Renaming {
-    let ids = (0..library.functions.len()).map(|k| FnId(k as u32));
-    let ruled =
-        |id: &FnId| library.function(*id).is_some_and(|f| f.rules.is_some() && f.known.is_none());
-    let all: Vec<FnId> = ids.filter(ruled).collect();
-    if all.is_empty() {
+    let circles = library.circles(block.callees());
+    let ruled = |id: &&FnId| {
+        let ruled = library.function(**id).is_some_and(|f| f.rules.is_some() && f.known.is_none());
+        ruled && !circles.recursive.contains(id)
+    };
+    let inlined: HashSet<FnId> = circles.all.iter().flatten().filter(ruled).copied().collect();
+    if inlined.is_empty() {
         return Renaming::new();
     }
-    let inlined = all.into_iter().filter(|id| !calls_itself(library, *id)).collect();
     let mut writer = Writer { library, names, inlined, renaming: Renaming::new() };
     writer.block(block);
     writer.renaming
-}
-
-fn calls_itself(library: &Library, id: FnId) -> bool {
-    let mut seen = HashSet::new();
-    let mut open = vec![id];
-    while let Some(next) = open.pop() {
-        let Some(f) = library.function(next) else { continue };
-        f.body.each(&mut |stm| {
-            if let Exp::Op(Op::Call { function, .. }) = &stm.exp
-                && seen.insert(*function)
-            {
-                open.push(*function);
-            }
-        });
-    }
-    seen.contains(&id)
 }
 
 struct Writer<'a> {

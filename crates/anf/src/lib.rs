@@ -3,6 +3,7 @@
 pub mod bounds;
 mod build;
 mod check;
+mod circles;
 mod code;
 mod counts;
 mod derivative;
@@ -27,6 +28,7 @@ mod walk;
 
 pub use build::Builder;
 pub use check::{check, check_callee, check_entry};
+pub use circles::Circles;
 pub use counts::Counts;
 pub use derivative::{Audience, Derivatives, Lambda, Reverse, Subject};
 pub use effects::Effect;

@@ -62,20 +62,25 @@ pub fn reach(
         if !seen.insert(part) || !visit(part, &mut open) {
             continue;
         }
-        match part {
-            Part::Node(node) => graph.node(node).parts(&mut |p| open.push(p)),
-            Part::Array(array) => match graph.array(array) {
-                Array::Carried(l, k) | Array::Final(l, k) => {
-                    let carry = &graph.loop_(*l).carries[*k as usize];
-                    open.extend([Part::Array(carry.init), Part::Array(carry.next)]);
-                    open.push(Part::Axis(graph.loop_(*l).axis));
-                }
-                array => array.parts(&mut |p| open.push(p)),
-            },
-            Part::Axis(axis) => open.push(Part::Node(graph.axis(axis).extent)),
-            Part::Loop(_) => {}
+        graph.parts(part, &mut |p| open.push(p));
+    }
+}
+
+/// The definitions that the roots need, each before its parts, but for the states of loops.
+pub fn users_first(graph: &Graph, roots: Vec<Part>) -> Vec<Part> {
+    let (mut order, mut seen) = (Vec::new(), FxHashSet::default());
+    // The second time that a definition is met, its parts are done.
+    let mut open: Vec<(Part, bool)> = roots.into_iter().map(|part| (part, false)).collect();
+    while let Some((part, done)) = open.pop() {
+        if done {
+            order.push(part);
+        } else if seen.insert(part) {
+            open.push((part, true));
+            graph.parts(part, &mut |p| open.push((p, false)));
         }
     }
+    order.reverse();
+    order
 }
 
 /// Whether some parts need an array, other than by way of others.
@@ -84,16 +89,6 @@ pub fn needs(graph: &Graph, from: Vec<Part>, array: ArrayId, besides: &[ArrayId]
     reach(graph, &Aliases::default(), from, &mut |part, _| {
         found |= part == Part::Array(array);
         !besides.iter().any(|besides| part == Part::Array(*besides))
-    });
-    found
-}
-
-/// All parts that some parts need.
-pub fn reached(graph: &Graph, from: Vec<Part>) -> FxHashSet<Part> {
-    let mut found = FxHashSet::default();
-    reach(graph, &Aliases::default(), from, &mut |part, _| {
-        found.insert(part);
-        true
     });
     found
 }

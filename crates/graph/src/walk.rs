@@ -83,6 +83,24 @@ impl Effect {
 }
 
 impl Graph {
+    /// Calls `f` on the parts of a definition; of a loop's state, on its first and next value.
+    pub fn parts(&self, part: Part, f: &mut dyn FnMut(Part)) {
+        match part {
+            Part::Node(node) => self.node(node).parts(f),
+            Part::Array(array) => match self.array(array) {
+                Array::Carried(l, k) | Array::Final(l, k) => {
+                    let carry = &self.loop_(*l).carries[*k as usize];
+                    f(Part::Array(carry.init));
+                    f(Part::Array(carry.next));
+                    f(Part::Axis(self.loop_(*l).axis));
+                }
+                array => array.parts(f),
+            },
+            Part::Axis(axis) => f(Part::Node(self.axis(axis).extent)),
+            Part::Loop(_) => {}
+        }
+    }
+
     /// The number of definitions that mention each node.
     pub fn uses(&self) -> Vec<usize> {
         let mut uses = vec![0; self.nodes.len()];

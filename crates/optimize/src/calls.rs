@@ -10,7 +10,7 @@
 //!
 //! Assumes: nothing. Gives: judgements about statements that look through calls. Keeps: all.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 
 use lambada_anf::bounds::ScopedFacts;
 use lambada_anf::{
@@ -30,9 +30,9 @@ pub struct Calls {
     captured: Vec<Param>,
     of: Vec<Summary>,
     /// The functions that are written out where they are called.
-    small: Vec<Option<Function>>,
+    small: HashMap<FnId, Function>,
     /// The recursive functions that begin by testing whether they end.
-    ends: Vec<Option<End>>,
+    ends: HashMap<FnId, End>,
 }
 
 /// The effects that a function or a statement may have besides computing.
@@ -48,7 +48,7 @@ pub(crate) struct Summary {
 }
 
 impl Summary {
-    const NOTHING: Summary = Summary {
+    pub(crate) const NOTHING: Summary = Summary {
         fails: false,
         inspects: false,
         endless: false,
@@ -92,34 +92,42 @@ impl Summary {
 impl Calls {
     /// The summaries of a library.
     pub fn new(library: &Library) -> Calls {
-        let start = |f: &Option<Function>| match f {
-            Some(_) => Summary::NOTHING,
-            None => Summary::ALL,
-        };
-        let of = library.functions.iter().map(start).collect();
-        let graph = Graph::of(library);
-        let (small, ends) = (graph.small(library), graph.ends(library));
-        let mut calls = Calls { captured: Vec::new(), of, small, ends };
-        for id in graph.circular(library) {
-            calls.of[id.0 as usize].endless = true;
-        }
-        // Callees come first, as they reach less: their callers see their new summaries in the same
-        // round.
-        let mut order: Vec<usize> = (0..library.functions.len()).collect();
-        order.sort_by_key(|k| graph.reached[*k].len());
-        loop {
-            let mut changed = false;
-            for k in order.iter().copied() {
-                let Some(f) = &library.functions[k] else { continue };
-                let summary =
-                    f.body.stms.iter().fold(calls.of[k], |s, stm| s.and(calls.summary(stm)));
-                changed |= summary != calls.of[k];
-                calls.of[k] = summary;
+        Calls::of(library, (0..library.functions.len()).map(|k| FnId(k as u32)).collect())
+    }
+
+    /// The summaries of the functions that these ones reach, themselves included. Of the others
+    /// nothing is known.
+    pub(crate) fn of(library: &Library, from: Vec<FnId>) -> Calls {
+        let circles = library.circles(from);
+        let of = vec![Summary::ALL; library.functions.len()];
+        let mut calls = Calls { of, ..Calls::default() };
+        for circle in &circles.all {
+            let functions = || circle.iter().filter_map(|id| Some((*id, library.function(*id)?)));
+            let recursive = circles.recursive.contains(&circle[0]);
+            let endless = recursive && !descends(library, &circle.iter().copied().collect());
+            for (id, f) in functions() {
+                calls.of[id.0 as usize] = Summary { endless, ..Summary::NOTHING };
+                if recursive {
+                    calls.ends.extend(end(f).map(|end| (id, end)));
+                } else if f.body.size() <= STATEMENTS && f.known.is_none() {
+                    calls.small.insert(id, f.clone());
+                }
             }
-            if !changed {
-                return calls;
+            loop {
+                let mut changed = false;
+                for (id, f) in functions() {
+                    let known = calls.of[id.0 as usize];
+                    let summary =
+                        f.body.stms.iter().fold(known, |s, stm| s.and(calls.summary(stm)));
+                    changed |= summary != known;
+                    calls.of[id.0 as usize] = summary;
+                }
+                if !changed || !recursive {
+                    break;
+                }
             }
         }
+        calls
     }
 
     /// Adds variables, with their types, that the code at hand captures.
@@ -134,12 +142,12 @@ impl Calls {
 
     /// The function, if it is written out where it is called.
     pub(crate) fn small(&self, id: FnId) -> Option<&Function> {
-        self.small.get(id.0 as usize).and_then(Option::as_ref)
+        self.small.get(&id)
     }
 
     /// The end of a recursive function that begins by testing for it.
     pub(crate) fn end(&self, id: FnId) -> Option<&End> {
-        self.ends.get(id.0 as usize).and_then(Option::as_ref)
+        self.ends.get(&id)
     }
 
     /// The effects that a statement may have.
@@ -189,91 +197,6 @@ impl Calls {
         let own = matches!(stm.exp.effect(), Effect::None | Effect::Calls);
         own && !self.may_fail(stm) && !self.adds(stm)
     }
-}
-
-/// The functions that each one calls, directly or not.
-struct Graph {
-    reached: Vec<HashSet<FnId>>,
-}
-
-impl Graph {
-    fn of(library: &Library) -> Graph {
-        let called = |f: &Option<Function>| f.as_ref().map_or(Vec::new(), |f| callees(&f.body));
-        let called: Vec<Vec<FnId>> = library.functions.iter().map(called).collect();
-        let by = |id: FnId| called.get(id.0 as usize).cloned().unwrap_or_default();
-        Graph { reached: called.iter().map(|first| closure(first.clone(), &by)).collect() }
-    }
-
-    fn reaches(&self, from: FnId, to: FnId) -> bool {
-        self.reached.get(from.0 as usize).is_some_and(|reached| reached.contains(&to))
-    }
-
-    fn is_recursive(&self, id: FnId) -> bool {
-        self.reaches(id, id)
-    }
-
-    fn ids(&self) -> impl Iterator<Item = FnId> + use<> {
-        (0..self.reached.len()).map(|k| FnId(k as u32))
-    }
-
-    /// The functions that are written out where they are called.
-    fn small(&self, library: &Library) -> Vec<Option<Function>> {
-        let fits = |id| {
-            let function = library.function(id).filter(|f| f.body.size() <= STATEMENTS)?;
-            (!self.is_recursive(id) && function.known.is_none()).then(|| function.clone())
-        };
-        self.ids().map(fits).collect()
-    }
-
-    /// The recursive functions that begin by testing whether they end.
-    fn ends(&self, library: &Library) -> Vec<Option<End>> {
-        let fits = |id| library.function(id).filter(|_| self.is_recursive(id)).and_then(end);
-        self.ids().map(fits).collect()
-    }
-
-    /// The recursive functions that are not known to end.
-    fn circular(&self, library: &Library) -> Vec<FnId> {
-        let (mut endless, mut seen) = (Vec::new(), HashSet::new());
-        for id in self.ids().filter(|id| self.is_recursive(*id)) {
-            if seen.contains(&id) {
-                continue;
-            }
-            let together = |b: &FnId| self.reaches(id, *b) && self.reaches(*b, id);
-            let circle: BTreeSet<FnId> = self.ids().filter(together).collect();
-            seen.extend(circle.iter().copied());
-            if !descends(library, &circle) {
-                endless.extend(circle);
-            }
-        }
-        endless
-    }
-}
-
-/// The functions that a block calls, directly or not.
-pub(crate) fn reachable(library: &Library, block: &Block) -> HashSet<FnId> {
-    closure(callees(block), &|id| library.function(id).map_or(Vec::new(), |f| callees(&f.body)))
-}
-
-/// These functions and all that they call.
-fn closure(mut todo: Vec<FnId>, called: &dyn Fn(FnId) -> Vec<FnId>) -> HashSet<FnId> {
-    let mut found = HashSet::new();
-    while let Some(id) = todo.pop() {
-        if found.insert(id) {
-            todo.extend(called(id));
-        }
-    }
-    found
-}
-
-/// The functions that a block calls.
-fn callees(block: &Block) -> Vec<FnId> {
-    let mut found = Vec::new();
-    block.each(&mut |stm| {
-        if let Exp::Op(Op::Call { function, .. }) = &stm.exp {
-            found.push(*function);
-        }
-    });
-    found
 }
 
 /// Whether one parameter, the same for all functions of a circle, is smaller in every call of them

@@ -367,7 +367,8 @@ pub fn simplify(
     itself: Option<FnId>,
     audience: Audience,
 ) -> Lambda {
-    let calls = &Calls::new(library).capturing(captured);
+    let reached = f.body.callees().into_iter().chain(itself).collect();
+    let calls = &Calls::of(library, reached).capturing(captured);
     let mut function = Function {
         name: String::new(),
         sizes: Vec::new(),

@@ -300,13 +300,12 @@ impl Row<'_> {
         self.summary(k).fails
     }
 
-    /// Whether the later statement takes over an array that the moved one needs, which would have
-    /// to be copied then, or the two conflict on cells.
-    fn loses_to(&self, moved: usize, later: usize) -> bool {
+    /// Whether a later statement takes over an array that moved ones mention, which would have to
+    /// be copied then, or conflicts with them on cells.
+    fn loses_to(&self, mentions: &HashSet<Var>, summary: Summary, later: usize) -> bool {
         let consumes = self.consumes(later);
-        !consumes.is_empty() && !consumes.is_disjoint(self.mentions(moved))
-            || self.summary(later).touches_cells()
-                && self.summary(moved).conflicts(self.summary(later))
+        !consumes.is_empty() && !consumes.is_disjoint(mentions)
+            || summary.conflicts(self.summary(later))
     }
 
     /// Earlier statements over the same range, the closest first.
@@ -328,9 +327,11 @@ impl Row<'_> {
             return None;
         }
         let own = &self.infos[first];
-        // The bindings of the dependents, and the accumulators that they add to.
-        let (mut made, mut added): (HashSet<Var>, HashSet<Var>) = Default::default();
         let mut dependents = Vec::new();
+        // Of the dependents: their bindings, the accumulators that they add to, what they mention,
+        // and their effects.
+        let (mut made, mut added): (HashSet<Var>, HashSet<Var>) = Default::default();
+        let (mut needed, mut summary) = (HashSet::new(), Summary::NOTHING);
         for k in first + 1..second {
             let (stm, mentions) = (&self.stms[k], self.mentions(k));
             let waits = matches!(stm.exp.effect(), Effect::Freezes(acc) if self.adds_to(first).contains(&acc) || added.contains(&acc));
@@ -341,12 +342,16 @@ impl Row<'_> {
                 }
                 made.extend(stm.binds.iter().map(|p| p.var));
                 added.extend(self.adds_to(k));
+                needed.extend(mentions);
+                summary = summary.and(self.summary(k));
                 dependents.push(k);
-            } else if self.overtaken(first, &dependents, k) {
+            } else if self.loses_to(self.mentions(first), self.summary(first), k)
+                || self.loses_to(&needed, summary, k)
+            {
                 return None;
             }
         }
-        if dependents.iter().any(|k| self.loses_to(*k, second)) {
+        if self.loses_to(&needed, summary, second) {
             return None;
         }
         if !made.is_empty() && !made.is_disjoint(self.mentions(second)) {
@@ -367,13 +372,6 @@ impl Row<'_> {
             (_, _) => false,
         };
         fusible.then_some(dependents)
-    }
-
-    /// Whether the k-th statement takes over an array that the first one or one of its dependents
-    /// needs, since these would come after it; or reads cells that they add to, or the other way
-    /// around.
-    fn overtaken(&self, first: usize, dependents: &[usize], k: usize) -> bool {
-        std::iter::once(&first).chain(dependents).any(|moved| self.loses_to(*moved, k))
     }
 
     /// Puts the fused statement in the place of the second one, and the dependents of the first one

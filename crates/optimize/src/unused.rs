@@ -7,7 +7,6 @@ use std::collections::HashSet;
 
 use lambada_anf::{Atom, Block, Exp, FnId, Function, Library, Op, Param, Role, Stm, Var};
 
-use crate::calls::reachable;
 use crate::control::kept;
 
 /// The pass, on a program.
@@ -27,18 +26,23 @@ pub(crate) fn unused(program: &mut Function) -> bool {
 /// Removes functions that no run of the entry calls.
 fn unreached(program: &mut Function) -> bool {
     let library = &program.library;
-    let reached = reachable(library, &program.body);
-    let count = library.functions.len();
-    let keep: Vec<bool> = (0..count).map(|k| reached.contains(&FnId(k as u32))).collect();
+    let mut keep = vec![false; library.functions.len()];
+    let reached = library.circles(program.body.callees()).all;
+    reached.iter().flatten().for_each(|id| keep[id.0 as usize] = true);
     if !keep.contains(&false) {
         return false;
     }
-    let place = |id: FnId| FnId(keep[..id.0 as usize].iter().filter(|k| **k).count() as u32);
+    let number = |before: &mut u32, keep: &bool| {
+        let number = *before;
+        *before += u32::from(*keep);
+        Some(FnId(number))
+    };
+    let places: Vec<FnId> = keep.iter().scan(0, number).collect();
     program.library.functions = kept(&program.library.functions, &keep);
     each_body(program, &mut |body| {
         each_call(body, &mut |stm| {
             if let Exp::Op(Op::Call { function, .. }) = &mut stm.exp {
-                *function = place(*function);
+                *function = places[function.0 as usize];
             }
         });
     });

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::{
-    Atom, Block, Exp, FnId, Function, Library, NAMELESS, Nest, Op, Param, Stm, Ty, Var, identifier,
+    Atom, Block, Exp, FnId, Function, NAMELESS, Nest, Op, Param, Stm, Ty, Var, identifier,
 };
 use lambada_source::Span;
 use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeExpr, TypeKind};
@@ -59,7 +59,7 @@ pub(crate) fn function_in(function: &Function, table: &NameTable, id: FnId) -> D
         place: &|_| None,
     };
     let mut def = definition_in(function, &interface, table, id.0 as usize);
-    def.recursive = reaches(&table.library, id);
+    def.recursive = table.library.circles(vec![id]).recursive.contains(&id);
     def
 }
 
@@ -105,21 +105,6 @@ fn param_names(function: &Function) -> HashMap<Var, Rc<str>> {
         (p.var, name.into())
     };
     function.params.iter().map(name).collect()
-}
-
-/// Whether the function calls itself, directly or indirectly.
-fn reaches(library: &Library, id: FnId) -> bool {
-    let (mut found, mut todo) = (HashSet::new(), vec![id]);
-    while let Some(f) = todo.pop().and_then(|id| library.function(id)) {
-        f.body.each(&mut |stm| {
-            if let Exp::Op(Op::Call { function, .. }) = &stm.exp
-                && found.insert(*function)
-            {
-                todo.push(*function);
-            }
-        });
-    }
-    found.contains(&id)
 }
 
 /// The function as a definition, in a program with this library. `at`: its index in the library.

@@ -82,16 +82,8 @@ fn only_named(entry: &Function, library: &mut Library) {
     for known in library.functions.iter_mut().flatten().filter(|f| f.known.is_some()) {
         known.body = Block::default();
     }
-    let (mut found, mut todo) = (HashSet::new(), vec![&entry.body]);
-    while let Some(body) = todo.pop() {
-        body.each(&mut |stm| {
-            if let Exp::Op(Op::Call { function, .. }) = &stm.exp
-                && found.insert(*function)
-            {
-                todo.extend(library.function(*function).map(|f| &f.body));
-            }
-        });
-    }
+    let circles = library.circles(entry.body.callees());
+    let found: HashSet<FnId> = circles.all.into_iter().flatten().collect();
     for (function, k) in library.functions.iter_mut().zip(0..) {
         if !found.contains(&FnId(k)) {
             *function = None;

@@ -1,18 +1,22 @@
 //! Guards: the conditions that hold on every path from the outputs to a definition.
 
 use std::collections::BTreeSet;
+use std::rc::Rc;
 
-use lambada_graph::{Array, Axes, Graph, Node, NodeId, Part};
+use lambada_graph::{Array, Axes, Graph, Node, NodeId, Part, roots, users_first};
 use rustc_hash::FxHashMap;
 
 /// Conditions, each with the value that it has.
 pub(crate) type Conditions = BTreeSet<(NodeId, bool)>;
 
-/// Dataflow analysis: the conditions under which each part is needed, up to a fixpoint.
+/// Dataflow analysis: the conditions under which each part is needed. Users come before their
+/// parts, so that only the states of loops are visited twice.
 struct Guards<'a> {
     graph: &'a Graph,
-    known: FxHashMap<Part, Conditions>,
-    changed: Vec<Part>,
+    known: FxHashMap<Part, Rc<Conditions>>,
+    /// The places of the parts in the order of visits, and those that wait for theirs.
+    places: FxHashMap<Part, usize>,
+    waiting: BTreeSet<usize>,
 }
 
 /// For each reduction that is needed in branches only: a necessary condition that is arithmetic on
@@ -30,17 +34,16 @@ pub(crate) fn guards(graph: &Graph) -> FxHashMap<NodeId, (NodeId, bool)> {
 /// For each reduction and each array that is needed in branches only: the necessary conditions on
 /// its own indices.
 pub(crate) fn conditions(graph: &Graph) -> FxHashMap<Part, Conditions> {
-    let mut guards = Guards { graph, known: FxHashMap::default(), changed: Vec::new() };
-    for output in &graph.outputs {
-        guards.ask(Part::Array(output.array), &Conditions::new());
+    let order = users_first(graph, roots(graph));
+    let places = order.iter().copied().zip(0..).collect();
+    let known = FxHashMap::default();
+    let mut guards = Guards { graph, known, places, waiting: BTreeSet::new() };
+    let always = Rc::new(Conditions::new());
+    roots(graph).into_iter().for_each(|part| guards.ask(part, &always));
+    while let Some(place) = guards.waiting.pop_first() {
+        guards.spread(order[place]);
     }
-    graph.effects.iter().for_each(|effect| {
-        effect.parts(&mut |part| guards.ask(part, &Conditions::new()));
-    });
-    while let Some(part) = guards.changed.pop() {
-        guards.spread(part);
-    }
-    let own = |(part, conditions): (&Part, &Conditions)| {
+    let own = |(part, conditions): (&Part, &Rc<Conditions>)| {
         let free = if let Part::Array(array) = part {
             &graph.array_facts(*array).free
         } else {
@@ -48,8 +51,8 @@ pub(crate) fn conditions(graph: &Graph) -> FxHashMap<Part, Conditions> {
             graph.reduction(*node)?;
             graph.free(*node)
         };
-        let mut own = conditions.clone();
-        own.retain(|(cond, _)| graph.free(*cond).is_subset(free));
+        let of_own = |(cond, _): &&(NodeId, bool)| graph.free(*cond).is_subset(free);
+        let own: Conditions = conditions.iter().filter(of_own).copied().collect();
         (!own.is_empty()).then_some((*part, own))
     };
     guards.known.iter().filter_map(own).collect()
@@ -66,31 +69,31 @@ fn is_plain(graph: &Graph, node: NodeId) -> bool {
     }
 }
 
+fn with(conditions: &Conditions, cond: NodeId, holds: bool) -> Rc<Conditions> {
+    let mut more = conditions.clone();
+    more.insert((cond, holds));
+    Rc::new(more)
+}
+
 impl Guards<'_> {
-    fn ask(&mut self, part: Part, under: &Conditions) {
+    fn ask(&mut self, part: Part, under: &Rc<Conditions>) {
         let new = match self.known.get(&part) {
-            Some(known) => known.intersection(under).copied().collect(),
+            Some(known) if Rc::ptr_eq(known, under) || known.is_subset(under) => return,
+            Some(known) => Rc::new(known.intersection(under).copied().collect()),
             None => under.clone(),
         };
-        if self.known.get(&part) != Some(&new) {
-            self.known.insert(part, new);
-            self.changed.push(part);
-        }
+        self.known.insert(part, new);
+        self.waiting.insert(self.places[&part]);
     }
 
     fn spread(&mut self, part: Part) {
         let under = self.known[&part].clone();
-        let with = |cond: NodeId, holds: bool| {
-            let mut more = under.clone();
-            more.insert((cond, holds));
-            more
-        };
         match part {
             Part::Node(node) => match self.graph.node(node) {
                 Node::Choose(c, a, b) => {
                     self.ask(Part::Node(*c), &under);
-                    self.ask(Part::Node(*a), &with(*c, true));
-                    self.ask(Part::Node(*b), &with(*c, false));
+                    self.ask(Part::Node(*a), &with(&under, *c, true));
+                    self.ask(Part::Node(*b), &with(&under, *c, false));
                 }
                 Node::Reduce(_, axes, body) => {
                     let under = self.outside(&under, axes);
@@ -104,7 +107,8 @@ impl Guards<'_> {
                     index.iter().for_each(|i| self.ask(Part::Node(*i), &under));
                     let free = &self.graph.array_facts(*array).free;
                     let says = |(cond, _): &&_| self.graph.free(*cond).is_subset(free);
-                    self.ask(Part::Array(*array), &under.iter().filter(says).copied().collect());
+                    let outside = under.iter().filter(says).copied().collect();
+                    self.ask(Part::Array(*array), &Rc::new(outside));
                 }
             },
             Part::Array(array) => match self.graph.array(array) {
@@ -112,8 +116,10 @@ impl Guards<'_> {
                     self.ask(Part::Array(*init), &under);
                     for term in terms {
                         let under = self.outside(&under, &term.over.iter().copied().collect());
-                        let mut inside = under.clone();
-                        inside.extend(term.when.map(|when| (when, true)));
+                        let inside = match term.when {
+                            Some(when) => with(&under, when, true),
+                            None => under.clone(),
+                        };
                         for node in term.index.iter().chain([&term.value]) {
                             self.ask(Part::Node(*node), &inside);
                         }
@@ -125,19 +131,26 @@ impl Guards<'_> {
                     self.ask(Part::Node(*body), &under);
                     axes.iter().for_each(|axis| self.ask(Part::Axis(*axis), &under));
                 }
+                Array::Carried(..) | Array::Final(..) => self.always(part),
                 array => array.parts(&mut |part| self.ask(part, &under)),
             },
-            Part::Axis(axis) => {
-                let extent = self.graph.axis(axis).extent;
-                self.ask(Part::Node(extent), &Conditions::new());
-            }
+            Part::Axis(_) => self.always(part),
             Part::Loop(_) => {}
         }
     }
 
+    /// The extent of an axis, and what a loop computes, are needed under all conditions.
+    fn always(&mut self, part: Part) {
+        let always = Rc::new(Conditions::new());
+        self.graph.parts(part, &mut |part| self.ask(part, &always));
+    }
+
     /// The conditions that do not depend on axes bound inside.
-    fn outside(&self, conditions: &Conditions, bound: &Axes) -> Conditions {
-        let says = |(cond, _): &&(NodeId, bool)| !self.graph.free(*cond).meets(bound);
-        conditions.iter().filter(says).copied().collect()
+    fn outside(&self, conditions: &Rc<Conditions>, bound: &Axes) -> Rc<Conditions> {
+        let depends = |(cond, _): &(NodeId, bool)| self.graph.free(*cond).meets(bound);
+        if !conditions.iter().any(depends) {
+            return conditions.clone();
+        }
+        Rc::new(conditions.iter().filter(|one| !depends(one)).copied().collect())
     }
 }

@@ -11,8 +11,8 @@ use crate::{Eval, ill_typed};
 /// The environment.
 #[derive(Default)]
 pub(super) struct Env {
-    /// By variable of core.
-    slots: Vec<Option<Val>>,
+    /// By variable of core. A function mentions few of all variables.
+    slots: HashMap<u32, Val>,
     /// Undo log: variables with their values before the scope.
     trail: Vec<(u32, Option<Val>)>,
     /// The definitions other than functions.
@@ -22,16 +22,12 @@ pub(super) struct Env {
 impl Env {
     /// Binds a variable until the scope ends.
     pub fn bind(&mut self, var: &Var, value: Val) {
-        let k = var.id as usize;
-        if self.slots.len() <= k {
-            self.slots.resize(k + 1, None);
-        }
-        self.trail.push((var.id, self.slots[k].replace(value)));
+        self.trail.push((var.id, self.slots.insert(var.id, value)));
     }
 
     /// The value of a variable.
     pub fn lookup(&self, var: &Var) -> Eval<Val> {
-        self.slots.get(var.id as usize).cloned().flatten().ok_or_else(ill_typed)
+        self.slots.get(&var.id).cloned().ok_or_else(ill_typed)
     }
 
     /// The beginning of a scope.
@@ -42,7 +38,10 @@ impl Env {
     /// Ends a scope: drops its bindings.
     pub fn forget_to(&mut self, mark: usize) {
         for (id, old) in self.trail.drain(mark..).rev() {
-            self.slots[id as usize] = old;
+            match old {
+                Some(old) => self.slots.insert(id, old),
+                None => self.slots.remove(&id),
+            };
         }
     }
 

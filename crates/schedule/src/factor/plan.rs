@@ -36,6 +36,7 @@ impl Factor<'_> {
         let plain = self.product(axes, body);
         if let ([factor], []) = (&plain.factors[..], &plain.when[..])
             && let Some((Prim::Add | Prim::Sub, args)) = self.to.graph.operation(*factor)
+            && !self.shared.contains(factor)
         {
             let apart: f64 = args.iter().map(|arg| self.estimated(axes, *arg)).sum();
             return apart.min(self.together(axes, *factor, args));

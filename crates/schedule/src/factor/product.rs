@@ -6,6 +6,9 @@ use super::exists::Asked;
 use super::{Checked, Factor};
 use lambada_graph::{Around, Axes, AxisId, Node, NodeId};
 
+/// The most factors and products in a product that is taken apart.
+const FACTORS: usize = 128;
+
 /// `Σ over axes, where the conditions hold, of constant · product of factors`
 #[derive(Clone)]
 pub(super) struct Product {
@@ -61,6 +64,10 @@ impl Factor<'_> {
     }
 
     fn factors(&self, node: NodeId, product: &mut Product) {
+        if self.is_whole(node, &product.axes) {
+            product.factors.push(node);
+            return;
+        }
         match self.to.graph.node(node) {
             Node::Lit(Scalar::Real(value)) if value.is_finite() => product.constant *= value,
             Node::Prim(Prim::Neg, args) => {
@@ -78,6 +85,28 @@ impl Factor<'_> {
             | Node::At(..)
             | Node::Reduce(..) => product.factors.push(node),
         }
+    }
+
+    /// Whether a product is one factor: because it has too many, as squares of squares have, or
+    /// because its factors would leave a sum over the axes together.
+    fn is_whole(&self, node: NodeId, axes: &Axes) -> bool {
+        let Some((Prim::Mul, args)) = self.to.graph.operation(node) else { return false };
+        let free = self.free(node);
+        let together = !free.meets(axes) && args.iter().all(|arg| self.free(*arg) == free);
+        together || self.has_many_factors(node)
+    }
+
+    fn has_many_factors(&self, node: NodeId) -> bool {
+        let (mut open, mut met) = (vec![node], 0);
+        while let Some(node) = open.pop()
+            && met <= FACTORS
+        {
+            met += 1;
+            if let Some((Prim::Mul | Prim::Neg, args)) = self.to.graph.operation(node) {
+                open.extend(args);
+            }
+        }
+        met > FACTORS
     }
 
     pub(super) fn inner_sum(&self, node: NodeId) -> Option<(Axes, NodeId)> {

@@ -5,10 +5,8 @@
 use std::collections::BTreeSet;
 
 use super::{NestKind, Placer};
-use lambada_graph::{
-    Array, ArrayId, Axes, AxisId, Builder, Graph, LoopId, NodeId, Part, needs, reached,
-};
-use rustc_hash::FxHashSet;
+use lambada_graph::{Aliases, Array, Axes, AxisId, Builder, Graph, LoopId, NodeId, Part, reach};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The definition that is being visited.
 #[derive(Clone, Default)]
@@ -34,24 +32,47 @@ fn fits(graph: &Graph, l: LoopId) -> bool {
     if !scalars || graph.loop_facts(l).1 {
         return false;
     }
-    let own = (0..graph.arrays.len() as u32)
-        .map(ArrayId)
-        .filter(|array| matches!(graph.array(*array), Array::Carried(other, _) if *other == l));
-    let own: Vec<ArrayId> = own.collect();
-    let depends = |part: Part| own.iter().any(|state| needs(graph, vec![part], *state, &[]));
-    let nexts = known.carries.iter().map(|c| Part::Array(c.next)).collect();
     let simple = |part: Part| match part {
-        Part::Node(node) => graph.reduction(node).is_none() || !depends(part),
+        Part::Node(node) => graph.reduction(node).is_none(),
         Part::Array(array) => match graph.array(array) {
             Array::Input(_) | Array::Constant(_) | Array::Carried(..) => true,
-            Array::Map(axes, _) => axes.is_empty() || !depends(part),
-            Array::Items(_) | Array::Scatter(..) | Array::Update(..) | Array::Final(..) => {
-                !depends(part)
-            }
+            Array::Map(axes, _) => axes.is_empty(),
+            Array::Items(_) | Array::Scatter(..) | Array::Update(..) | Array::Final(..) => false,
         },
         Part::Axis(_) | Part::Loop(_) => true,
     };
-    reached(graph, nexts).into_iter().all(simple)
+    dependents(graph, l).into_iter().all(simple)
+}
+
+/// What a loop computes from its states, and these: all of it depends on the loop's axis.
+fn dependents(graph: &Graph, l: LoopId) -> FxHashSet<Part> {
+    let known = graph.loop_(l);
+    let nexts = known.carries.iter().map(|c| Part::Array(c.next)).collect();
+    let (mut users, mut open) = (FxHashMap::<Part, Vec<Part>>::default(), Vec::new());
+    reach(graph, &Aliases::default(), nexts, &mut |part, _| {
+        let inside = match part {
+            Part::Node(node) => graph.free(node).contains(known.axis),
+            Part::Array(array) => graph.array_facts(array).free.contains(known.axis),
+            Part::Axis(axis) => graph.free(graph.axis(axis).extent).contains(known.axis),
+            Part::Loop(_) => false,
+        };
+        if inside {
+            graph.parts(part, &mut |p| users.entry(p).or_default().push(part));
+            if let Part::Array(array) = part
+                && matches!(graph.array(array), Array::Carried(other, _) if *other == l)
+            {
+                open.push(part);
+            }
+        }
+        inside
+    });
+    let mut found = FxHashSet::default();
+    while let Some(part) = open.pop() {
+        if found.insert(part) {
+            open.extend(users.get(&part).into_iter().flatten());
+        }
+    }
+    found
 }
 
 /// Adds a node for each scalar state of a loop, and for each scalar output.
