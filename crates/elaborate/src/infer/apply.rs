@@ -13,7 +13,6 @@ use crate::solve::size::{Atom, Poly};
 use crate::solve::ty::{Node, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 
-use super::calls::as_written;
 use super::sizes::brief;
 use super::uses::Use;
 use super::{Infer, LocalMeaning, State};
@@ -112,11 +111,11 @@ impl Infer<'_> {
         let first = args.first().copied();
         if let ExprKind::InspectAs(name) = &head.kind {
             let exp = self.inspection(name.clone(), expr.span);
-            return self.apply(exp, Vec::new(), as_written(args), expr.span, "inspect_as");
+            return self.apply(exp, Vec::new(), Self::as_written(args), expr.span, "inspect_as");
         }
         if let ExprKind::Check(words, values) = &head.kind {
             let exp = self.check_form(words, values, head.span);
-            return self.apply(exp, Vec::new(), as_written(args), expr.span, "check");
+            return self.apply(exp, Vec::new(), Self::as_written(args), expr.span, "check");
         }
         if let Some(name) = name {
             let (mut exp, bound) = self.variable(name, head.span, expr.span);

@@ -92,6 +92,11 @@ impl Infer<'_> {
         })
     }
 
+    /// Source syntax as arguments.
+    pub(super) fn as_written<'e>(args: Vec<&'e Expr>) -> Vec<Arg<'e>> {
+        args.into_iter().map(Arg::Written).collect()
+    }
+
     /// The arguments of a function.
     pub(super) fn arguments<'e>(
         &self,
@@ -100,7 +105,7 @@ impl Infer<'_> {
         partial: bool,
     ) -> Vec<Arg<'e>> {
         let arity = self.arity(head).unwrap_or_else(|| self.least_arity(head.ty));
-        as_written(self.spread(head.ty, arity, args, partial))
+        Self::as_written(self.spread(head.ty, arity, args, partial))
     }
 
     /// `xs [0]`, where an index is meant.
@@ -168,9 +173,4 @@ impl Infer<'_> {
             | Node::Variant(..) => Some(false),
         }
     }
-}
-
-/// Source syntax as arguments.
-pub(super) fn as_written(args: Vec<&Expr>) -> Vec<Arg<'_>> {
-    args.into_iter().map(Arg::Written).collect()
 }
