@@ -21,6 +21,11 @@ impl FieldOrder {
         }
     }
 
+    /// Whether a declared record has this field.
+    pub fn declares(&self, name: &str) -> bool {
+        self.0.values().flatten().any(|known| **known == *name)
+    }
+
     /// Sorts the fields of a record by their declaration. Undeclared ones keep their order.
     pub fn sort<T>(&self, fields: &mut [T], name: impl Fn(&T) -> &str) {
         if fields.len() < 2 || self.0.is_empty() {

@@ -17,10 +17,12 @@ pub(crate) enum Builtin {
     Pseudo,
     /// `int b` of a truth value: 0 or 1.
     IntOfBool,
-    /// `real x` of a real: `x`.
-    RealOfReal,
+    /// `real x` of a real, `int n` of an integer: the argument.
+    Same,
     Length,
     Sum,
+    /// `sum` of tuples and records of reals, component by component.
+    SumOfVectors,
     Product,
     Maximum,
     Minimum,
@@ -79,6 +81,7 @@ impl Builtin {
             "ravel" => Some(Builtin::Ravel),
             "unravel" => Some(Builtin::Unravel),
             "inspect" => Some(Builtin::Inspect),
+            "prelude_sum" if in_library => Some(Builtin::SumOfVectors),
             "prelude_pseudo" if in_library => Some(Builtin::Pseudo),
             "prelude_reach" if in_library => Some(Builtin::Reach),
             "prelude_band" if in_library => Some(Builtin::Band),
@@ -106,9 +109,10 @@ impl Builtin {
             Builtin::Inspect
             | Builtin::Ravel
             | Builtin::IntOfBool
-            | Builtin::RealOfReal
+            | Builtin::Same
             | Builtin::Length
             | Builtin::Sum
+            | Builtin::SumOfVectors
             | Builtin::Product
             | Builtin::Maximum
             | Builtin::Minimum

@@ -602,8 +602,16 @@ impl Printer<'_> {
                 conditional(cond, then, otherwise)
             }
         };
-        let used: Vec<Var> =
-            stm.binds.iter().zip(&kept).filter(|(_, k)| **k).map(|(p, _)| p.var).collect();
+        let (places, binds): (Vec<usize>, Vec<&Param>) =
+            stm.binds.iter().enumerate().filter(|(k, _)| kept[*k]).unzip();
+        let differ = places.iter().any(|k| sizes_differ(&branch_sizes([then, otherwise], *k)));
+        let value = if differ {
+            let types = binds.iter().map(|p| self.table.ty(&p.ty, &|_| None));
+            build::annotated(value, build::tuple_ty(types.collect()))
+        } else {
+            value
+        };
+        let used: Vec<Var> = binds.iter().map(|p| p.var).collect();
         match used[..] {
             [] => lines.push(Line::Effect { value, unit: true }),
             [one] => self.define(one, value, lines),
@@ -613,6 +621,40 @@ impl Printer<'_> {
             }
         }
     }
+}
+
+/// The sizes of the k-th result in all branches of a choice between choices; `None` for a size
+/// that is no constant.
+fn branch_sizes(branches: [&Block; 2], k: usize) -> Vec<Vec<Option<i64>>> {
+    let constant = |dim: &Atom| match dim {
+        Atom::Lit(Scalar::Int(size)) => Some(*size),
+        Atom::Lit(_) | Atom::Var(_) => None,
+    };
+    let of_branch = |block: &&Block| {
+        let result = block.results[k].as_var();
+        let made = block
+            .stms
+            .iter()
+            .find_map(|stm| Some((stm, stm.binds.iter().position(|p| Some(p.var) == result)?)));
+        match made {
+            Some((Stm { exp: Exp::Nest(Nest::If { then, otherwise, .. }), .. }, k)) => {
+                branch_sizes([then, otherwise], k)
+            }
+            Some((stm, k)) => vec![stm.binds[k].ty.dims.iter().map(constant).collect()],
+            None => Vec::new(),
+        }
+    };
+    branches.iter().flat_map(of_branch).collect()
+}
+
+/// Whether an axis has different constants as its sizes. The types refuse such a choice unless its
+/// type is written.
+fn sizes_differ(branches: &[Vec<Option<i64>>]) -> bool {
+    let axes = branches.iter().map(Vec::len).max().unwrap_or(0);
+    (0..axes).any(|axis| {
+        let mut constants = branches.iter().filter_map(|sizes| sizes.get(axis).copied().flatten());
+        constants.next().is_some_and(|first| constants.any(|other| other != first))
+    })
 }
 
 /// `if c then a else b`; `c && a` where `b` is `false`, `c || b` where `a` is `true`.

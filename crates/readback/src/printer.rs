@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Exp, NAMELESS, Names, Op, Stm, Var};
 use lambada_prim::{ReduceOp, Scalar};
-use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind};
+use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Param, TypeExpr};
 use lambada_surface::build;
 
 use crate::fields;
@@ -343,6 +343,17 @@ fn first(item: &Item) -> Option<usize> {
     }
 }
 
+/// Takes the type that is written behind a choice: it belongs to the `let`.
+fn type_of_choice(value: &mut Expr) -> Option<TypeExpr> {
+    let ExprKind::Annotated(choice, ty) = &mut value.kind else { return None };
+    if !matches!(choice.kind, ExprKind::If(..) | ExprKind::Match(..)) {
+        return None;
+    }
+    let (choice, ty) = (std::mem::replace(&mut **choice, build::tuple(Vec::new())), ty.clone());
+    *value = choice;
+    Some(ty)
+}
+
 /// `let`s, then effects, then the tail.
 fn assemble(named: Vec<Line>, arrays: Vec<Expr>, units: Vec<Expr>, tail: Expr) -> Expr {
     let sequence =
@@ -351,8 +362,10 @@ fn assemble(named: Vec<Line>, arrays: Vec<Expr>, units: Vec<Expr>, tail: Expr) -
     let ignored = |rest, value| build::let_(build::binds("_"), value, rest);
     let body = arrays.into_iter().rev().fold(body, ignored);
     fields::together(named).into_iter().rev().fold(body, |body, line| match line {
-        Line::Let { comment, pattern, value, .. } => {
-            let line = build::let_(pattern, value, body);
+        Line::Let { comment, pattern, mut value, .. } => {
+            let ty = type_of_choice(&mut value);
+            let line = ExprKind::Let(Param { pattern, ty }, Box::new(value), Box::new(body));
+            let line = build::expr(line);
             match comment {
                 Some(text) => build::expr(ExprKind::Commented(text, Box::new(line))),
                 None => line,

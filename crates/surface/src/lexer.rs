@@ -94,8 +94,16 @@ const SIGNS: &[(&str, TokenKind, &str)] = &[
     ("**", TokenKind::Op(BinaryOp::Pow), ""),
     ("++", TokenKind::Op(BinaryOp::Add), "arrays are joined by `concat xs ys`"),
     ("+=", TokenKind::PlusEquals, ""),
-    ("-=", TokenKind::PlusEquals, "an accumulator only adds: write `h[i] += -v`"),
-    ("*=", TokenKind::PlusEquals, "an accumulator only adds: write `h[i] += v`"),
+    (
+        "-=",
+        TokenKind::PlusEquals,
+        "a new value has a `let` of its own, `let x = x - 1`; an accumulator only adds, `h[i] += -v`",
+    ),
+    (
+        "*=",
+        TokenKind::PlusEquals,
+        "a new value has a `let` of its own, `let x = x * 2`; an accumulator only adds, `h[i] += v`",
+    ),
     (":=", TokenKind::Equals, "a name is given to a value by `let x = …`"),
     (
         "::",
@@ -154,6 +162,9 @@ const SIGNS: &[(&str, TokenKind, &str)] = &[
     ("¬", TokenKind::Keyword(Keyword::Not), "write `not`"),
     ("λ", TokenKind::Backslash, "write `\\`"),
 ];
+
+/// The note for `x++`.
+const INCREMENT: &str = "a new value has a `let` of its own: `let x = x + 1`";
 
 impl Lexer<'_> {
     fn rest(&self) -> &str {
@@ -337,7 +348,12 @@ impl Lexer<'_> {
         if let Some((text, kind, note)) =
             SIGNS.iter().find(|(text, ..)| begins_with(self.rest(), text) && !self.is_point(text))
         {
+            if *text == "::" && self.is_colon_twice() {
+                self.at += 1;
+                return self.push(TokenKind::Colon, start);
+            }
             self.at += text.len();
+            let note = if *text == "++" && self.at_line_end() { INCREMENT } else { note };
             if !note.is_empty() {
                 let better = meant(*kind).filter(|sign| note.contains(&format!("`{sign}`")));
                 // In `n!` the sign follows its operand.
@@ -353,6 +369,33 @@ impl Lexer<'_> {
         self.skip_while(|other| other == c);
         self.out.problems.push(messages::unknown_character(self.span(start), c));
         self.push(TokenKind::Bad, start);
+    }
+
+    /// Whether a `::` here stands between the bounds of a slice, or after the name of a signature,
+    /// which the parser reports.
+    fn is_colon_twice(&self) -> bool {
+        let mut depth = 0_usize;
+        for token in self.out.tokens.iter().rev() {
+            match token.kind {
+                TokenKind::Close(_) => depth += 1,
+                TokenKind::Open(Bracket::Square) if depth == 0 => return true,
+                TokenKind::Open(_) if depth == 0 => return false,
+                TokenKind::Open(_) => depth -= 1,
+                _ => {}
+            }
+            if token.starts_line {
+                return depth == 0
+                    && token.column == 0
+                    && token.span.end as usize <= self.at
+                    && self.out.tokens.last().is_some_and(|last| last.span == token.span);
+            }
+        }
+        false
+    }
+
+    fn at_line_end(&self) -> bool {
+        let line = self.rest().lines().next().unwrap_or("");
+        line.trim_start().is_empty() || line.trim_start().starts_with("--")
     }
 
     /// Whether a name, a number or a bracket ends here.

@@ -60,8 +60,8 @@ fn curried(expr: &Expr) -> Option<Expr> {
 pub(super) type Bound = Vec<(Atom, Quantified)>;
 
 impl Infer<'_> {
-    /// A name or constructor, perhaps applied.
-    pub(super) fn application(&mut self, expr: &Expr) -> Exp {
+    /// A name or constructor, perhaps applied; `partial`: whether a function is expected.
+    pub(super) fn application(&mut self, expr: &Expr, partial: bool) -> Exp {
         let mut args = Vec::new();
         let mut head = expr;
         while let ExprKind::Apply(f, x) = &head.kind {
@@ -73,6 +73,12 @@ impl Infer<'_> {
             ExprKind::Var(name) | ExprKind::Con(name) => Some(name),
             _ => None,
         };
+        if let Some(name) = name
+            && self.misnamed.contains(name)
+        {
+            args.into_iter().for_each(|arg| _ = self.infer(arg));
+            return self.wrong(expr.span);
+        }
         if let Some(name) = name
             && self.means_constructor(&head.kind)
         {
@@ -87,9 +93,10 @@ impl Infer<'_> {
             return self.construct(&constructor, &args, head.span, expr.span);
         }
         if let Some(name) = name
-            && self.is_open_recursion(name)
+            && let Some(ty) = self.open_recursion(name)
         {
-            let args = args.iter().map(|arg| Arg::Done(self.infer(arg))).collect();
+            let args = self.spread(ty, self.least_arity(ty), args, partial);
+            let args = args.into_iter().map(|arg| Arg::Done(self.infer(arg))).collect();
             let (exp, bound) = self.variable(name, head.span, expr.span);
             return self.apply(exp, bound, args, expr.span, name);
         }
@@ -102,18 +109,19 @@ impl Infer<'_> {
             return exp;
         }
         let first = args.first().copied();
-        let mut args: Vec<Arg> = args.into_iter().map(Arg::Written).collect();
         if let ExprKind::InspectAs(name) = &head.kind {
             let exp = self.inspection(name.clone(), expr.span);
-            return self.apply(exp, Vec::new(), args, expr.span, "inspect_as");
+            return self.apply(exp, Vec::new(), Self::as_written(args), expr.span, "inspect_as");
         }
         if let ExprKind::Check(words, values) = &head.kind {
             let exp = self.check_form(words, values, head.span);
-            return self.apply(exp, Vec::new(), args, expr.span, "check");
+            return self.apply(exp, Vec::new(), Self::as_written(args), expr.span, "check");
         }
         if let Some(name) = name {
             let (mut exp, bound) = self.variable(name, head.span, expr.span);
-            self.convert_by_name(&mut exp, &mut args);
+            let mut args = self.arguments(&exp, args, partial);
+            self.convert_by_name(&exp, &mut args);
+            self.sum_of_vectors(&mut exp, &mut args);
             if args.len() > 1 {
                 self.extremum_of_two(&exp);
             }
@@ -127,9 +135,11 @@ impl Infer<'_> {
             && let Some(k) = self.module_named(module)
         {
             let (exp, bound) = self.member(k, module, name, expr.span);
+            let args = self.arguments(&exp, args, partial);
             return self.apply(exp, bound, args, expr.span, &name.text);
         }
         let exp = self.infer(head);
+        let args = self.arguments(&exp, args, partial);
         self.apply(exp, Vec::new(), args, expr.span, NAMELESS)
     }
 
@@ -271,7 +281,6 @@ impl Infer<'_> {
     ) -> Exp {
         let head_span = head.span;
         let arity = self.arity(&head);
-        let args = self.spread(&head, args);
         let count = args.len();
         let too_many = arity.is_some_and(|arity| (1..count).contains(&arity));
         let written: Vec<Option<&Expr>> = args.iter().map(Arg::written).collect();
@@ -476,23 +485,6 @@ impl Infer<'_> {
         }
     }
 
-    /// `xs [0]`, where an index is meant.
-    fn index_meant(&self, f: &Exp, arg: &Arg, name: &str) -> Option<String> {
-        let Arg::Written(Expr { kind: ExprKind::Array(items), .. }) = arg else { return None };
-        let [index] = &items[..] else { return None };
-        let indexable = name != NAMELESS && self.solver.rank(f.ty) > 0;
-        indexable.then(|| format!("{name}[{}]", lambada_surface::print_expr(index)))
-    }
-
-    /// `sum m 0`, where an axis is meant.
-    fn axis_meant(&self, name: &str, k: usize, arg: &Arg) -> Option<String> {
-        let axis = matches!(arg, Arg::Written(Expr { kind: ExprKind::Int(_), .. }));
-        let reduction =
-            ["sum", "product", "maximum", "minimum", "mean", "argmax", "argmin"].contains(&name);
-        let along = (axis && k == 1 && reduction).then(|| messages::along_rows(name));
-        along.or_else(|| messages::more_arrays(name).map(str::to_string))
-    }
-
     /// Elaborates an argument without an expected type, after a problem.
     fn absorb(&mut self, arg: Arg) -> Exp {
         match arg {
@@ -582,6 +574,13 @@ impl Infer<'_> {
             _ => return,
         };
         self.problems.pop();
+        let problem = match (k, self.result_that_is_no_real(arg.ty)) {
+            (0, Some(result)) => {
+                let real = self.solver.real();
+                self.explain_sum(problem, result, real, arg.span)
+            }
+            _ => problem,
+        };
         self.problems.push(problem);
     }
 

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use lambada_prim::ScalarTy;
 use lambada_source::Span;
-use lambada_surface::ast::Expr;
+use lambada_surface::ast::{Expr, ExprKind};
 
 use crate::builtin::{Builtin, Extremum, FunctionShape, is_extremum};
 use crate::messages::Why;
@@ -23,13 +23,8 @@ impl Infer<'_> {
             Builtin::Constant(_) => solver.real(),
             Builtin::Pseudo => solver.bool(),
             Builtin::Function(name, shape) => self.scalar_function_type(name, shape, span),
-            Builtin::IntOfBool => {
-                let (bool, int) = (solver.bool(), solver.int());
-                solver.fun(bool, int)
-            }
-            Builtin::RealOfReal => {
-                let real = solver.real();
-                solver.fun(real, real)
+            Builtin::IntOfBool | Builtin::Same => {
+                unreachable!("chosen by the type of a conversion")
             }
             Builtin::Length => {
                 let (size, elem) = (solver.fresh_size(), solver.fresh());
@@ -37,6 +32,9 @@ impl Infer<'_> {
                 solver.fun(array, int)
             }
             Builtin::Sum => self.reduction_type(UnknownKind::shaped(Bases::NUM), "sum", span),
+            Builtin::SumOfVectors => {
+                self.reduction_type(UnknownKind::vectors(Bases::REAL), "sum", span)
+            }
             Builtin::Product => {
                 self.reduction_type(UnknownKind::shaped(Bases::NUM), "product", span)
             }
@@ -96,24 +94,56 @@ impl Infer<'_> {
         }
     }
 
-    /// `int b` of a truth value and `real x` of a real: the function for the type of the argument,
-    /// where it is known.
-    pub(super) fn convert_by_name(&mut self, exp: &mut Exp, args: &mut [Arg]) {
-        let ExpKind::Builtin(Builtin::Function(name @ ("int" | "real"), _)) = exp.kind else {
+    /// Chooses what `int x` and `real x` convert: the type of the argument, if that is known, else
+    /// what the conversion is for.
+    pub(super) fn convert_by_name(&mut self, exp: &Exp, args: &mut [Arg]) {
+        let ExpKind::Builtin(Builtin::Function(name, FunctionShape::Scalar(from, _))) = exp.kind
+        else {
             return;
         };
         let Some(Arg::Written(written)) = args.first() else { return };
+        let Node::Fun(parameter, _) = *self.solver.get(exp.ty) else { return };
         let argument = self.infer(written);
-        let builtin = match (name, self.solver.get(argument.ty)) {
-            ("int", Node::Scalar(ScalarTy::Bool)) => Some(Builtin::IntOfBool),
-            ("real", Node::Scalar(ScalarTy::Real)) => Some(Builtin::RealOfReal),
-            _ => None,
+        let chosen = match (name, self.solver.get(argument.ty)) {
+            ("int", Node::Scalar(_)) | ("real", Node::Scalar(ScalarTy::Real)) => argument.ty,
+            ("int", Node::Unknown(unknown)) if unknown.kind == UnknownKind::Any => argument.ty,
+            _ => self.solver.scalar(from),
         };
-        if let Some(builtin) = builtin {
-            exp.kind = ExpKind::Builtin(builtin);
-            exp.ty = self.builtin_type(builtin, exp.span);
+        let _ = self.solver.unify(parameter, chosen);
+        args[0] = Arg::Done(argument);
+    }
+
+    /// Chooses the `sum` of vectors if the elements are tuples or records. Elements that are not
+    /// known yet are numbers or arrays, because sums would else have no type that a reader expects.
+    pub(super) fn sum_of_vectors(&mut self, exp: &mut Exp, args: &mut [Arg]) {
+        let (ExpKind::Builtin(Builtin::Sum), Some(Arg::Written(written))) =
+            (&exp.kind, args.first())
+        else {
+            return;
+        };
+        // These pass the expected type on.
+        if matches!(
+            written.kind,
+            ExprKind::If(..) | ExprKind::Match(..) | ExprKind::Let(..) | ExprKind::LetFunctions(..)
+        ) {
+            return;
+        }
+        let argument = self.infer(written);
+        if self.solver.rank(argument.ty) > 0 && self.solver.has_parts(argument.ty) {
+            exp.kind = ExpKind::Builtin(Builtin::SumOfVectors);
+            exp.ty = self.builtin_type(Builtin::SumOfVectors, exp.span);
         }
         args[0] = Arg::Done(argument);
+    }
+
+    /// The type that a conversion takes: that of its uses, if it has several.
+    fn converted_type(&mut self, name: &str, from: ScalarTy, origin: Origin) -> Ty {
+        let bases = match name {
+            "int" => Bases::ALL,
+            "real" => Bases::NUM,
+            _ => Bases::of(from),
+        };
+        self.solver.unknown(UnknownKind::scalar(bases), Some(origin))
     }
 
     fn shown_values(&mut self, values: &[Expr], what: &str) -> Vec<Exp> {
@@ -189,7 +219,8 @@ impl Infer<'_> {
                 self.solver.fun(ty, ty)
             }
             FunctionShape::Scalar(from, to) => {
-                let (from, to) = (self.solver.scalar(from), self.solver.scalar(to));
+                let from = self.converted_type(name, from, origin);
+                let to = self.solver.scalar(to);
                 self.solver.fun(from, to)
             }
             FunctionShape::Indexed(index, bases) => {

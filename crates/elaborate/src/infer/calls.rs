@@ -6,11 +6,12 @@ use lambada_source::Span;
 use lambada_surface::ast::{Expr, ExprKind, Name};
 
 use crate::builtin::Builtin;
+use crate::messages;
 use crate::solve::ty::{Node, Shapes, Ty, UnknownKind};
 use crate::typed::Exp;
 
 use super::Infer;
-use super::apply::Arg;
+use super::apply::{Arg, NAMELESS};
 
 impl Infer<'_> {
     /// A call of this name, if it has one of these forms.
@@ -91,43 +92,85 @@ impl Infer<'_> {
         })
     }
 
+    /// Source syntax as arguments.
+    pub(super) fn as_written<'e>(args: Vec<&'e Expr>) -> Vec<Arg<'e>> {
+        args.into_iter().map(Arg::Written).collect()
+    }
+
+    /// The arguments of a function.
+    pub(super) fn arguments<'e>(
+        &self,
+        head: &Exp,
+        args: Vec<&'e Expr>,
+        partial: bool,
+    ) -> Vec<Arg<'e>> {
+        let arity = self.arity(head).unwrap_or_else(|| self.least_arity(head.ty));
+        Self::as_written(self.spread(head.ty, arity, args, partial))
+    }
+
+    /// `xs [0]`, where an index is meant.
+    pub(super) fn index_meant(&self, f: &Exp, arg: &Arg, name: &str) -> Option<String> {
+        let Arg::Written(Expr { kind: ExprKind::Array(items), .. }) = arg else { return None };
+        let [index] = &items[..] else { return None };
+        let indexable = name != NAMELESS && self.solver.rank(f.ty) > 0;
+        indexable.then(|| format!("{name}[{}]", lambada_surface::print_expr(index)))
+    }
+
+    /// `sum m 0`, where an axis is meant.
+    pub(super) fn axis_meant(&self, name: &str, k: usize, arg: &Arg) -> Option<String> {
+        let axis = matches!(arg, Arg::Written(Expr { kind: ExprKind::Int(_), .. }));
+        let reduction =
+            ["sum", "product", "maximum", "minimum", "mean", "argmax", "argmin"].contains(&name);
+        let along = (axis && k == 1 && reduction).then(|| messages::along_rows(name));
+        along.or_else(|| messages::more_arrays(name).map(str::to_string))
+    }
+
     /// The components of a tuple as the arguments of a function that takes as many, and no tuple.
-    pub(super) fn spread<'e>(&self, head: &Exp, args: Vec<Arg<'e>>) -> Vec<Arg<'e>> {
-        let [Arg::Written(Expr { kind: ExprKind::Tuple(items), .. })] = args[..] else {
-            return args;
+    /// If its first parameter may be a tuple, the call has to be complete, because `f (x, y)` with
+    /// one argument is meant where a function is expected.
+    pub(super) fn spread<'e>(
+        &self,
+        function: Ty,
+        arity: usize,
+        args: Vec<&'e Expr>,
+        partial: bool,
+    ) -> Vec<&'e Expr> {
+        let [Expr { kind: ExprKind::Tuple(items), .. }] = args[..] else { return args };
+        let meant = match self.takes_tuple(function) {
+            Some(takes) => !takes,
+            None => !partial && items.len() == arity,
         };
-        let takes = (2..=self.least_arity(head)).contains(&items.len());
-        if takes && !self.may_take_tuple(head.ty) {
-            return items.iter().map(Arg::Written).collect();
+        if meant && (2..=arity).contains(&items.len()) {
+            return items.iter().collect();
         }
         args
     }
 
     /// Number of arguments that a function takes at least.
-    fn least_arity(&self, head: &Exp) -> usize {
-        if let Some(arity) = self.arity(head) {
-            return arity;
-        }
-        let (mut count, mut at) = (0, head.ty);
+    pub(super) fn least_arity(&self, function: Ty) -> usize {
+        let (mut count, mut at) = (0, function);
         while let Node::Fun(_, to) = self.solver.get(at) {
             (count, at) = (count + 1, *to);
         }
         count
     }
 
-    fn may_take_tuple(&self, function: Ty) -> bool {
-        let Node::Fun(from, _) = self.solver.get(function) else { return true };
+    /// Whether the first parameter is a tuple, if that is known.
+    fn takes_tuple(&self, function: Ty) -> Option<bool> {
+        let Node::Fun(from, _) = self.solver.get(function) else { return Some(true) };
         match self.solver.get(*from) {
             Node::Unknown(unknown) => match unknown.kind {
-                UnknownKind::Any => unknown.rigid.is_none(),
-                UnknownKind::Data { shapes, .. } => shapes == Shapes::Vectors,
+                UnknownKind::Data { shapes, .. } if shapes != Shapes::Vectors => Some(false),
+                UnknownKind::Any | UnknownKind::Data { .. } => {
+                    unknown.rigid.is_some().then_some(false)
+                }
             },
-            Node::Link(_) | Node::Tuple(_) | Node::Error => true,
+            Node::Link(_) | Node::Tuple(_) | Node::Error => Some(true),
             Node::Scalar(_)
             | Node::Record(_)
             | Node::Array(..)
             | Node::Fun(..)
-            | Node::Variant(..) => false,
+            | Node::Variant(..) => Some(false),
         }
     }
 }

@@ -115,6 +115,9 @@ impl Infer<'_> {
         if from == to || is_number(exp) {
             return false;
         }
+        if self.solver.has_parts(from) && self.solver.may_serve(from, to) {
+            return true;
+        }
         let real = self.solver.only_real(to);
         let wanted = match self.solver.get(to) {
             Node::Scalar(scalar) => *scalar == ScalarTy::Real,

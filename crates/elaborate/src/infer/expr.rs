@@ -49,6 +49,11 @@ impl Infer<'_> {
                 let exp = Exp { kind: ExpKind::Lambda(Rc::new(function)), ty, span };
                 self.finish(exp, expected)
             }
+            ExprKind::Apply(..) => {
+                let partial = expected.is_some_and(|(ty, _)| self.solver.is_function(ty));
+                let exp = self.application(expr, partial);
+                self.finish(exp, expected)
+            }
             ExprKind::Var(_)
             | ExprKind::Con(_)
             | ExprKind::Int(_)
@@ -62,7 +67,6 @@ impl Infer<'_> {
             | ExprKind::RecordUpdate(..)
             | ExprKind::Field(..)
             | ExprKind::Component(..)
-            | ExprKind::Apply(..)
             | ExprKind::Operator(_)
             | ExprKind::SectionLeft(..)
             | ExprKind::SectionRight(..)
@@ -101,11 +105,9 @@ impl Infer<'_> {
     fn synthesize(&mut self, expr: &Expr) -> Exp {
         let span = expr.span;
         match &expr.kind {
-            ExprKind::Var(_)
-            | ExprKind::Con(_)
-            | ExprKind::Apply(..)
-            | ExprKind::InspectAs(_)
-            | ExprKind::Check(..) => self.application(expr),
+            ExprKind::Var(_) | ExprKind::Con(_) | ExprKind::InspectAs(_) | ExprKind::Check(..) => {
+                self.application(expr, false)
+            }
             ExprKind::Fail(words, values) => self.failure(words, values, span),
             ExprKind::Int(value) => self.number(*value, span),
             ExprKind::Real(value) => self.literal(Scalar::Real(*value), span),
@@ -145,6 +147,7 @@ impl Infer<'_> {
             }
             ExprKind::If(..)
             | ExprKind::Match(..)
+            | ExprKind::Apply(..)
             | ExprKind::Let(..)
             | ExprKind::LetFunctions(..)
             | ExprKind::Sequence(..)
@@ -246,7 +249,7 @@ impl Infer<'_> {
             return self.wrong(span);
         }
         let record = self.infer(record);
-        if &*name.text == "T" && self.solver.rank(record.ty) > 1 {
+        if &*name.text == "T" && self.may_be_matrix(record.ty) {
             // `a.T` is the transpose, because a matrix has no fields.
             let transpose = Name { text: "transpose".into(), span: name.span };
             let (exp, bound) = self.member(0, "prelude", &transpose, span);
@@ -261,6 +264,15 @@ impl Infer<'_> {
             origin,
         });
         Exp { kind: ExpKind::Field(Box::new(record), name.text.clone()), ty, span }
+    }
+
+    /// Whether the type is that of a matrix, or not known, where no record has a field `T`.
+    fn may_be_matrix(&self, ty: Ty) -> bool {
+        let open = match self.solver.get(self.solver.base(ty)) {
+            Node::Unknown(unknown) => unknown.rigid.is_none(),
+            _ => false,
+        };
+        self.solver.rank(ty) > 1 || open && !self.solver.fields.declares("T")
     }
 
     fn component(&mut self, tuple: &Expr, index: usize, at: Span, span: Span) -> Exp {
@@ -285,6 +297,8 @@ impl Infer<'_> {
     ) -> Exp {
         let bool = self.solver.bool();
         let c = self.check(c, bool, &Why::Condition);
+        // A wrong condition may be one for each element, so the branches are not compared.
+        let each = self.solver.is_error(c.ty);
         let (inside, outside) = self.split_expectation(expected);
         let before = self.problems.len();
         let t = self.first_branch(t, inside, outside);
@@ -294,9 +308,14 @@ impl Infer<'_> {
         let (inside, outside) = if wrong { (expected, None) } else { (inside, outside) };
         let e = match inside {
             Some((ty, why)) => self.check(e, ty, why),
+            None if each => self.infer(e),
             None => self.other_branch(e, &t, outside.is_some()),
         };
-        let ty = inside.map_or_else(|| self.either(t.ty, e.ty), |(ty, _)| ty);
+        let ty = match inside {
+            Some((ty, _)) => ty,
+            None if each => t.ty,
+            None => self.either(t.ty, e.ty),
+        };
         let exp = Exp { kind: ExpKind::If(Box::new(c), Box::new(t), Box::new(e)), ty, span };
         self.finish(exp, outside)
     }
@@ -313,12 +332,8 @@ impl Infer<'_> {
     /// The first branch, against the expected type with fresh sizes for open ones.
     fn first_branch(&mut self, expr: &Expr, inside: Expected, outside: Expected) -> Exp {
         let Some((ty, why)) = outside else { return self.expression(expr, inside) };
-        let mut element = ty;
-        while let Node::Array(_, inner) = self.solver.get(element) {
-            element = *inner;
-        }
-        // An open element type cannot be copied: its sizes would become those of the branch.
-        if self.solver.is_open(element) {
+        // An unknown type cannot be copied: its sizes would become those of the branch.
+        if self.solver.has_unknown(ty) {
             return self.expression(expr, inside);
         }
         let own = self.solver.copy_with(ty, &HashMap::new(), &mut |solver, size| {

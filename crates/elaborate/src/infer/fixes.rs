@@ -94,6 +94,24 @@ impl Written {
         Some(if alone && !self.enclosed(span) { text } else { format!("({text})") })
     }
 
+    /// `m @ v` for `m * v`.
+    pub(super) fn as_product(&self, span: Span) -> Option<String> {
+        let expr = self.expr(span)?;
+        let ExprKind::Binary(_, a, b) = &expr.kind else { return None };
+        Some(format!("{} @ {}", brief(a), brief(b)))
+    }
+
+    /// The array in a comparison, and the comparison of its element `x`.
+    pub(super) fn by_elements(&self, span: Span, left: bool) -> Option<[String; 2]> {
+        let expr = self.expr(span)?;
+        let ExprKind::Binary(op, a, b) = &expr.kind else { return None };
+        let sign = op.spelling();
+        Some(match left {
+            true => [brief(a), format!("x {sign} {}", brief(b))],
+            false => [brief(b), format!("{} {sign} x", brief(a))],
+        })
+    }
+
     /// The name of the reduction that is applied at a place.
     pub(super) fn reduction(&self, span: Span) -> Option<&'static str> {
         let expr = self.expr(span)?;
@@ -105,20 +123,23 @@ impl Written {
 
     /// `name xs` for `xs.name`, where a name stands before the field and nothing is applied to it.
     pub(super) fn method(&self, name: &str, field: Span) -> Option<Fix> {
-        let (before, after) = self.around(field)?;
+        let (before, behind) = self.around(field)?;
         let object = before.strip_suffix('.')?;
         let part = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '\'';
         let start = object.rfind(|c: char| !part(c)).map_or(0, |k| k + 1);
         let (around, object) = object.split_at(start);
         let alone = around.trim_end_matches(' ').ends_with(['=', '(', '[', '{', ',', '>']);
+        let (arguments, after) = arguments(behind)?;
         let next = after.trim_start_matches(' ').chars().next();
         let applied = next.is_some_and(|c| part(c) || "([{\\.".contains(c));
         if object.is_empty() || object.starts_with(|c: char| c.is_ascii_digit()) || applied {
             return None;
         }
-        let call = format!("{name} {object}");
+        let call = [name].into_iter().chain(arguments.iter().map(|a| &**a)).chain([object]);
+        let call = call.collect::<Vec<_>>().join(" ");
         let call = if alone { call } else { format!("({call})") };
-        let place = Span { start: start as u32, ..field };
+        let length = (behind.len() - after.len()) as u32;
+        let place = Span { start: start as u32, end: field.end + length, ..field };
         Some(Fix::replace(place, call).probable())
     }
 
@@ -151,4 +172,28 @@ impl Written {
         });
         edits.reduce(Fix::and).map(Fix::probable)
     }
+}
+
+/// The arguments in the parentheses at the start of a text, each in parentheses unless it is a name
+/// or a number, and the text behind; `None` if they are not closed on their line.
+fn arguments(text: &str) -> Option<(Vec<String>, &str)> {
+    let Some(inside) = text.strip_prefix('(') else { return Some((Vec::new(), text)) };
+    let line = inside.lines().next().unwrap_or("");
+    let (mut depth, mut from, mut found) = (0_usize, 0, Vec::new());
+    for (at, c) in line.char_indices() {
+        let closes = depth == 0 && c == ')';
+        if (closes || depth == 0 && c == ',') && !line[from..at].trim().is_empty() {
+            let argument = line[from..at].trim();
+            let simple = argument.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+            found.push(if simple { argument.to_string() } else { format!("({argument})") });
+            from = at + 1;
+        }
+        match c {
+            _ if closes => return Some((found, &inside[at + 1..])),
+            '(' | '[' | '{' => depth += 1,
+            ')' | ']' | '}' => depth = depth.checked_sub(1)?,
+            _ => {}
+        }
+    }
+    None
 }

@@ -159,6 +159,8 @@ pub(crate) struct Infer<'a> {
     divides_ints: bool,
     /// The operators `/` of a program from before, by the places and types of their operands.
     pub quotients: Vec<[(Span, Ty); 2]>,
+    /// Constructors that a parameter or a variable was given the name of.
+    pub misnamed: HashSet<Rc<str>>,
     /// The uses of polymorphic definitions.
     uses: Vec<Use>,
     /// The text of the program, for the fixes of its problems.
@@ -198,6 +200,7 @@ impl<'a> Infer<'a> {
             pseudo: false,
             divides_ints: input.divides_ints,
             quotients: Vec::new(),
+            misnamed: HashSet::new(),
             uses: Vec::new(),
             written: Written::of(input.main),
         };

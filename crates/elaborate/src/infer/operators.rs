@@ -48,14 +48,17 @@ impl Infer<'_> {
             | BinaryOp::Lt
             | BinaryOp::Le
             | BinaryOp::Gt
-            | BinaryOp::Ge
-            | BinaryOp::Compose => {
+            | BinaryOp::Ge => {
                 let (Some(x), y) = (self.left_operand(op, a, b.span), self.infer(b)) else {
                     return self.wrong(span);
                 };
                 if op == BinaryOp::Sub && self.report_negative_argument(&x, a, b) {
                     return self.wrong(span);
                 }
+                self.combine(op, x, y, span)
+            }
+            BinaryOp::Compose => {
+                let (x, y) = (self.function_operand(a), self.function_operand(b));
                 self.combine(op, x, y, span)
             }
         }
@@ -245,6 +248,14 @@ impl Infer<'_> {
 
     fn compare(&mut self, op: BinaryOp, a: Exp, b: Exp, span: Span) -> Exp {
         let equality = matches!(op, BinaryOp::Eq | BinaryOp::Ne);
+        if !equality && let Some(array) = [&a, &b].into_iter().find(|e| self.solver.rank(e.ty) > 0)
+        {
+            let (found, at) = (self.solver.show(array.ty), array.span);
+            let [left, right] = [&a, &b].map(|e| self.solver.rank(e.ty) > 0);
+            let elements = self.written.by_elements(span, left).filter(|_| left != right);
+            self.problems.push(messages::compared_arrays(op.spelling(), &found, at, elements));
+            return self.wrong(span);
+        }
         if !equality {
             self.require(&a, UnknownKind::scalar(Bases::NUM), op.spelling());
         }
@@ -288,8 +299,16 @@ impl Infer<'_> {
             let f = self.check(f, fun, &Why::Form("a function of what is piped in"));
             return Exp { kind: ExpKind::Apply(Box::new(f), Box::new(x)), ty: to, span };
         }
-        let f = self.infer(f);
+        let f = self.function_operand(f);
         self.apply(f, Vec::new(), vec![Arg::Done(x)], span, super::apply::NAMELESS)
+    }
+
+    /// An operand that is a function, perhaps an application without its last argument.
+    fn function_operand(&mut self, expr: &Expr) -> Exp {
+        match expr.kind {
+            ExprKind::Apply(..) => self.application(expr, true),
+            _ => self.infer(expr),
+        }
     }
 
     /// `f >> g` is `\x -> g (f x)`, with `f` and `g` evaluated once.

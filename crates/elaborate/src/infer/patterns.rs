@@ -295,6 +295,11 @@ impl Infer<'_> {
             return PatKind::Wildcard;
         };
         let (whole, mut fields) = self.instantiate_constructor(variant, tag);
+        if items.is_empty() && !fields.is_empty() && !self.in_case {
+            self.problems.push(messages::constructor_as_name(&name.text, fields.len(), span));
+            self.misnamed.insert(name.text.clone());
+            return PatKind::Wildcard;
+        }
         self.expect_type(whole, ty, span, &Why::Pattern(span));
         if fields.len() != items.len() {
             self.problems.push(messages::constructor_arity(

@@ -344,21 +344,22 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// Whether a name is a recursive function inside its own group, with an incomplete signature.
-    /// Its arguments are then elaborated before the call, so that their sizes do not become those
-    /// of all calls.
-    pub(super) fn is_open_recursion(&self, name: &str) -> bool {
+    /// The type of a recursive function with an incomplete signature inside its own group. The
+    /// arguments of its calls are elaborated before the call, so that their sizes do not become
+    /// those of all calls.
+    pub(super) fn open_recursion(&self, name: &str) -> Option<Ty> {
+        let open = |known: &Provisional| (!known.complete).then_some(known.ty);
         match self.env.get(name) {
-            Some(LocalMeaning::Recursive(_, known)) => !known.complete,
+            Some(LocalMeaning::Recursive(_, known)) => open(known),
             Some(
                 LocalMeaning::Local(_)
                 | LocalMeaning::Function(..)
                 | LocalMeaning::Accumulator(..)
                 | LocalMeaning::Unmarked(_),
-            ) => false,
+            ) => None,
             None => match self.global_named(name).map(|id| &self.globals[id.0 as usize].state) {
-                Some(State::Started(Some(known))) => !known.complete,
-                Some(State::New | State::Started(None) | State::Done(_)) | None => false,
+                Some(State::Started(Some(known))) => open(known),
+                Some(State::New | State::Started(None) | State::Done(_)) | None => None,
             },
         }
     }

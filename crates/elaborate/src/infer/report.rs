@@ -179,6 +179,8 @@ impl Infer<'_> {
         let scalar = matches!(kind, UnknownKind::Data { shapes: Shapes::Scalars, .. });
         if self.solver.has_parts(ty) && scalar && ["`*`", "`/`"].contains(&&*origin.what) {
             problem.hint(messages::VECTOR_BY_SCALAR)
+        } else if self.solver.rank(ty) > 0 && ["`check`", "`error`"].contains(&&*origin.what) {
+            problem.hint(messages::SHOWN_NUMBERS)
         } else if self.solver.is_function(ty) {
             problem.hint(messages::FORGOTTEN_ARGUMENT)
         } else if int && reals {
@@ -248,7 +250,11 @@ impl Infer<'_> {
             ConstraintError::Ranks(a, b) => {
                 let ranks = [self.solver.rank(a), self.solver.rank(b)];
                 let rows = self.written.by_rows(span, ranks);
-                messages::ranks(&what, span, &show(a), &show(b), rows)
+                let product = match ranks {
+                    [1, 2] | [2, 1] if &*what == "`*`" => self.written.as_product(span),
+                    _ => None,
+                };
+                messages::ranks(&what, span, &show(a), &show(b), (rows, product))
             }
             ConstraintError::NoField(record) => {
                 return self.report_no_field(&what, record, Some(span));
@@ -325,11 +331,12 @@ impl Infer<'_> {
                     "(r : {x : real, y : real})",
                 ),
             };
-            self.problems.push(messages::annotation_needed(
-                &what.0,
-                what.1,
-                constraint.origin().span,
-            ));
+            let span = constraint.origin().span;
+            let meant = match constraint {
+                Constraint::Field { name, .. } => self.field_meant(name, span),
+                _ => None,
+            };
+            self.problems.push(messages::annotation_needed(&what.0, what.1, span, meant));
         }
     }
 

@@ -129,6 +129,10 @@ pub(crate) fn argument_meant(why: &Why) -> Option<String> {
     })
 }
 
+/// Hint for an array in the text of a check.
+pub(crate) const SHOWN_NUMBERS: &str =
+    "a text shows numbers and truth values, such as `{length xs}`, `{sum xs}` or `{xs[0]}`";
+
 /// Hint for a tuple in the place of an array of as many elements, or the reverse.
 pub(crate) const TUPLE_OR_ARRAY: &str = "`(a, b)` is a tuple and takes one apart; an array is `[a, b]`, and `let [a, b] = xs` takes it apart";
 
@@ -207,17 +211,29 @@ pub(crate) const INT_OF_REAL: &str =
 
 /// Hint for a library function in the place of a field: `xs.sum`. `better`: the application.
 pub(crate) fn function_first(name: &str, better: Option<Fix>) -> Hint {
-    Hint { text: format!("`{name}` is a function, and comes first: `{name} xs`"), fix: better }
+    let call = better.as_ref().and_then(|fix| fix.edits.first());
+    let call = call.map_or_else(|| format!("{name} xs"), |edit| edit.text.clone());
+    let call = call.trim_start_matches('(').trim_end_matches(')');
+    Hint { text: format!("`{name}` is a function, and comes first: `{call}`"), fix: better }
 }
 
-pub(crate) fn annotation_needed(what: &str, example: &str, span: Span) -> Problem {
-    Problem::error(
+/// `meant`: what a field probably means that no record has.
+pub(crate) fn annotation_needed(
+    what: &str,
+    example: &str,
+    span: Span,
+    meant: Option<Hint>,
+) -> Problem {
+    let problem = Problem::error(
         "E0204",
         format!("cannot access {what}: the type of this expression is not known yet"),
         span,
         "its type is not known here",
-    )
-    .hint(format!("give the parameter a type, such as `{example}`"))
+    );
+    match meant {
+        Some(Hint { text, fix }) => problem.advice(text, fix),
+        None => problem.hint(format!("give the parameter a type, such as `{example}`")),
+    }
 }
 
 pub(crate) fn mixed(operator: &str, span: Span) -> Problem {
@@ -241,14 +257,27 @@ pub(crate) fn compared_functions(operator: &str, found: &str, span: Span) -> Pro
 }
 
 /// `rows`: the operation with each row of the matrix.
-pub(crate) fn ranks(operator: &str, span: Span, a: &str, b: &str, rows: Option<String>) -> Problem {
-    Problem::error(
+/// `rows`: the operation of each row with the vector; `product`: the product of a matrix and a
+/// vector, which `*` may mean.
+pub(crate) fn ranks(
+    operator: &str,
+    span: Span,
+    a: &str,
+    b: &str,
+    (rows, product): (Option<String>, Option<String>),
+) -> Problem {
+    let problem = Problem::error(
         "E0206",
         format!("{operator} of `{a}` and `{b}`: the ranks differ"),
         span,
         "only a scalar is combined with every element of an array",
-    )
-    .advice(
+    );
+    if let (Some(rows), Some(product)) = (&rows, product) {
+        return problem
+            .hint(format!("the product of a matrix and a vector is `{product}`"))
+            .hint(format!("a product for each row is `{rows}`"));
+    }
+    problem.advice(
         "say what is meant with a `for`, such as `for row in m => row + v`",
         rows.map(|rows| Fix::replace(span, rows).probable()),
     )
@@ -276,6 +305,19 @@ pub(crate) fn infinite(span: Span, expected: &str, found: &str) -> Problem {
         span,
         format!("`{found}` would have to be the same as `{expected}`"),
     )
+}
+
+/// `elements`: the array, and the comparison of its element `x`.
+pub(crate) fn compared_arrays(
+    operator: &str,
+    found: &str,
+    span: Span,
+    elements: Option<[String; 2]>,
+) -> Problem {
+    let [xs, test] = elements.unwrap_or_else(|| ["xs".into(), format!("x {operator} 0")]);
+    not_data(&format!("`{operator}`"), "numbers", found, span).hint(format!(
+        "of each element: `for x in {xs} => {test}`, as a choice `for x in {xs} => if {test} then … else …`; of all: `all (\\x -> {test}) {xs}`"
+    ))
 }
 
 pub(crate) fn not_data(operator: &str, wanted: &str, found: &str, span: Span) -> Problem {
@@ -345,6 +387,14 @@ pub(crate) fn not_before_comparison(
 pub(crate) fn no_component(index: usize, tuple: &str, span: Span) -> Problem {
     Problem::error("E0211", format!("no component {index} in `{tuple}`"), span, "")
         .hint("components are counted from 0")
+}
+
+/// A constructor without its arguments in the place of a name.
+pub(crate) fn constructor_as_name(name: &str, wanted: usize, span: Span) -> Problem {
+    let small = name.to_lowercase();
+    constructor_arity(name, wanted, 0, span).hint(format!(
+        "`{name}` is a constructor in this program, so a parameter or a variable needs another name, such as `{small}_`"
+    ))
 }
 
 pub(crate) fn constructor_arity(name: &str, wanted: usize, found: usize, span: Span) -> Problem {

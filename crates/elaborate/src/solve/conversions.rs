@@ -7,6 +7,7 @@
 //! that serve as a number whose type the caller chooses: they decide for literals.
 
 use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use lambada_prim::ScalarTy;
 
@@ -66,6 +67,13 @@ impl Solver {
                 self.equal(from, array)?;
                 Ok(become_serves(x, y, depth, origin))
             }
+            (Node::Tuple(xs), Node::Tuple(ys)) if xs.len() == ys.len() => {
+                self.parts_serve(xs.iter().zip(ys.iter()), depth, origin)
+            }
+            (Node::Record(xs), Node::Record(ys)) if same_fields(&xs, &ys) => {
+                let pairs = xs.iter().zip(ys.iter()).map(|((_, x), (_, y))| (x, y));
+                self.parts_serve(pairs, depth, origin)
+            }
             _ if self.is_scalar(from) || self.is_scalar(to) => self.scalar_serves(from, to, origin),
             (Node::Unknown(_), Node::Unknown(_)) => {
                 let numbers = UnknownKind::vectors(Bases::NUM);
@@ -74,6 +82,49 @@ impl Solver {
                 Ok(Step::Wait(vec![from, to]))
             }
             _ => self.same(from, to),
+        }
+    }
+
+    /// Parts whose scalars are reals are converted, others have equal types.
+    fn parts_serve<'t>(
+        &mut self,
+        parts: impl Iterator<Item = (&'t Ty, &'t Ty)>,
+        depth: usize,
+        origin: &Origin,
+    ) -> Result {
+        let mut serving = Vec::new();
+        for (x, y) in parts {
+            if self.may_serve(*x, *y) {
+                let (from, to, origin) = (*x, *y, origin.clone());
+                serving.push(Constraint::Serves { from, to, depth: depth + 1, origin });
+            } else {
+                self.equal(*x, *y)?;
+            }
+        }
+        Ok(Step::Become(serving))
+    }
+
+    /// Whether ints in one type may serve as reals in the other, in arrays and in parts too.
+    pub fn may_serve(&self, from: Ty, to: Ty) -> bool {
+        let (from, to) = (self.base(from), self.base(to));
+        match (self.get(from), self.get(to)) {
+            (Node::Tuple(xs), Node::Tuple(ys)) if xs.len() == ys.len() => {
+                xs.iter().zip(ys.iter()).any(|(x, y)| self.may_serve(*x, *y))
+            }
+            (Node::Record(xs), Node::Record(ys)) if same_fields(xs, ys) => {
+                xs.iter().zip(ys.iter()).any(|((_, x), (_, y))| self.may_serve(*x, *y))
+            }
+            (given, wanted) => {
+                let known = |node: &Node| match node {
+                    Node::Unknown(unknown) => unknown.rigid.is_none(),
+                    node => matches!(node, Node::Scalar(_)),
+                };
+                let int = match given {
+                    Node::Scalar(scalar) => *scalar == ScalarTy::Int,
+                    _ => !self.only_real(from),
+                };
+                known(given) && known(wanted) && int && self.only_real(to)
+            }
         }
     }
 
@@ -392,6 +443,10 @@ impl Solver {
         self.restrict(ty, reals, Some(origin.clone()))?;
         Ok(ty)
     }
+}
+
+fn same_fields(xs: &[(Rc<str>, Ty)], ys: &[(Rc<str>, Ty)]) -> bool {
+    xs.len() == ys.len() && xs.iter().zip(ys).all(|((x, _), (y, _))| x == y)
 }
 
 fn arith(op: Operation, [a, b]: [Ty; 2], result: Ty, origin: &Origin) -> Constraint {

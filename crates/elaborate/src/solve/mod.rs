@@ -182,16 +182,30 @@ impl Solver {
         matches!(self.get(ty), Node::Unknown(_))
     }
 
-    /// Whether the type is an unknown that may become another type, or an array with an unsolved
-    /// size or of such elements.
-    pub fn is_open(&self, mut ty: Ty) -> bool {
-        while let Node::Array(size, elem) = self.get(ty) {
-            if self.sizes.is_open(size) {
-                return true;
-            }
-            ty = *elem;
-        }
+    /// Whether the type is an unknown that may become another type, or has an unsolved size.
+    pub fn is_open(&self, ty: Ty) -> bool {
+        self.may_become(self.base(ty)) || self.has_open_size(ty)
+    }
+
+    /// Whether the type is an unknown that may become another type.
+    fn may_become(&self, ty: Ty) -> bool {
         matches!(self.get(ty), Node::Unknown(unknown) if unknown.rigid.is_none())
+    }
+
+    /// Whether an array of the type, also one in a tuple or a record, has an unsolved size.
+    fn has_open_size(&self, ty: Ty) -> bool {
+        match self.get(ty) {
+            Node::Array(size, elem) => self.sizes.is_open(size) || self.has_open_size(*elem),
+            Node::Tuple(items) => items.iter().any(|item| self.has_open_size(*item)),
+            Node::Record(fields) => fields.iter().any(|(_, field)| self.has_open_size(*field)),
+            Node::Unknown(_) | Node::Link(_) | Node::Scalar(_) | Node::Error => false,
+            Node::Fun(..) | Node::Variant(..) => false,
+        }
+    }
+
+    /// Whether a part of the type is an unknown that may become another type.
+    pub fn has_unknown(&self, ty: Ty) -> bool {
+        self.unknowns(ty).into_iter().any(|part| self.may_become(part))
     }
 
     /// Whether it is certainly a scalar.

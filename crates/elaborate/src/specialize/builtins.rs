@@ -7,7 +7,7 @@ use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Surface};
 use lambada_source::{Shown, Site, Span};
 
 use super::Specialize;
-use super::ravel::{ravel, unravel};
+use super::ravel::{ravel, sum, unravel};
 use super::spine::{Item, Spine};
 use crate::builtin::{Builtin, Extremum, FunctionShape, constant};
 use crate::typed::Exp;
@@ -41,9 +41,9 @@ impl Specialize<'_> {
             Builtin::IntOfBool => {
                 core::prim(Prim::SelectInt, vec![next(), core::int(1), core::int(0)])
             }
-            Builtin::RealOfReal => return next(),
+            Builtin::Same => return next(),
             Builtin::Length => core::dim(next(), 0),
-            Builtin::Sum => core::reduce(ReduceOp::Add, next()),
+            Builtin::Sum | Builtin::SumOfVectors => return sum(self, next(), span),
             Builtin::Product => return self.product(next(), span),
             Builtin::Extremum(Extremum::Max) => core::reduce(ReduceOp::Max, next()),
             Builtin::Extremum(Extremum::Min) => core::reduce(ReduceOp::Min, next()),
@@ -231,7 +231,8 @@ impl Specialize<'_> {
     }
 }
 
-/// The builtin that a name means at a type: `max` of an array is its largest element.
+/// The builtin that a name means at a type: `max` of an array is its largest element, and `int`
+/// also converts truth values.
 pub(super) fn at_type(builtin: Builtin, ty: &Ty) -> Builtin {
     match (builtin, ty) {
         (Builtin::Function(name @ ("max" | "min"), _), Ty::Fun(_, to)) => match (&**to, name) {
@@ -239,6 +240,15 @@ pub(super) fn at_type(builtin: Builtin, ty: &Ty) -> Builtin {
             (_, "max") => Builtin::Maximum,
             (_, _) => Builtin::Minimum,
         },
+        (Builtin::Function(name @ ("int" | "real"), _), Ty::Fun(from, _)) => {
+            match (name, &**from) {
+                ("int", Ty::Scalar(ScalarTy::Bool)) => Builtin::IntOfBool,
+                ("int", Ty::Scalar(ScalarTy::Int)) | ("real", Ty::Scalar(ScalarTy::Real)) => {
+                    Builtin::Same
+                }
+                _ => builtin,
+            }
+        }
         _ => builtin,
     }
 }

@@ -67,6 +67,39 @@ impl Specialize<'_> {
         }
     }
 
+    /// A value of the same shape, in which ints are converted where the type has reals.
+    pub(super) fn serving(&mut self, value: Term, ty: &Ty, span: Span) -> Term {
+        if value.ty() == ty {
+            return value;
+        }
+        let part_types: Vec<Ty> = match ty {
+            Ty::Tuple(items) => items.to_vec(),
+            Ty::Record(fields) => fields.iter().map(|(_, ty)| ty.clone()).collect(),
+            Ty::Array(_) | Ty::Scalar(_) | Ty::Fun(..) | Ty::Variant(_) => Vec::new(),
+        };
+        let mut spine = Spine::default();
+        let served = match ty {
+            Ty::Tuple(_) | Ty::Record(_) => {
+                let value = self.share_as_var(&mut spine, "parts", value);
+                let parts = part_types.iter().enumerate();
+                let part = |(k, ty)| self.serving(core::proj(value.clone(), k), ty, span);
+                let parts: Vec<Term> = parts.map(part).collect();
+                Term::new(TermKind::Tuple(parts), ty.clone(), self.span(span))
+            }
+            Ty::Array(element) if has_parts(element) => {
+                let value = self.share_as_var(&mut spine, "elements", value);
+                let i = self.fresh("i", Ty::INT);
+                let at = core::index(value.clone(), vec![core::var(&i)], self.span(span));
+                let served = self.serving(at, element, span);
+                self.at(core::for_(i, core::dim(value, 0), served), span)
+            }
+            Ty::Array(_) | Ty::Scalar(_) | Ty::Fun(..) | Ty::Variant(_) => {
+                return self.converted(value, scalar_inside(ty), span);
+            }
+        };
+        self.close(spine, served)
+    }
+
     /// A value whose ints are converted, if reals are wanted.
     pub(super) fn converted(&mut self, value: Term, wanted: ScalarTy, span: Span) -> Term {
         if scalar_inside(value.ty()) == wanted {

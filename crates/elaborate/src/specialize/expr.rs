@@ -9,8 +9,8 @@ use lambada_surface::ast::BinaryOp;
 
 use super::Specialize;
 use super::builtins::at_type;
+use super::equality;
 use super::spine::Spine;
-use super::{elementwise, equality};
 use crate::builtin;
 use crate::solve::ty::Ty as Unknown;
 use crate::typed::{Claim, Comparison, Driver, Exp, ExpKind, LocalId, Pat, PatKind, Stmt};
@@ -129,10 +129,7 @@ impl Specialize<'_> {
             ExpKind::Convert(inner) => {
                 let ty = self.mono(exp.ty);
                 let inner = self.exp(inner);
-                if *inner.ty() == ty {
-                    return inner;
-                }
-                self.converted(inner, elementwise::scalar_inside(&ty), span)
+                self.serving(inner, &ty, span)
             }
             ExpKind::Claimed(value, claims) => self.claimed(value, claims),
             ExpKind::Error => unreachable!("programs with problems are not specialized"),

@@ -1,12 +1,12 @@
 //! `ravel` and `unravel`: a vector (a real, or a tuple, a record or an array of vectors) as the
-//! array of its components, and back.
+//! array of its components, and back. `sum` of vectors, component by component.
 //!
 //! `ravel {w = [1.0, 2.0], b = 3.0}` is `[1.0, 2.0, 3.0]`. An array of tuples or records is a tuple
 //! of arrays here, as it is in memory: all first components come before all second ones. An array
 //! of reals is its own array of components, so generic code is as fast for it as code for arrays.
 
 use lambada_core::{self as core, Term, TermKind, Ty, Var};
-use lambada_prim::Prim;
+use lambada_prim::{Prim, ReduceOp};
 use lambada_source::Span;
 
 use super::Specialize;
@@ -60,6 +60,17 @@ pub(super) fn unravel(of: &mut Specialize, like: Term, components: Term, span: S
     let mut parts = parts.into_iter();
     let vector = assembled(of, &ty, &mut parts, &mut spine, span);
     of.close(spine, vector)
+}
+
+/// The sum of an array of vectors.
+pub(super) fn sum(of: &mut Specialize, xs: Term, span: Span) -> Term {
+    let Ty::Array(element) = xs.ty().clone() else { panic!("a sum of {:?}", xs.ty()) };
+    let mut spine = Spine::default();
+    let parts = if has_parts(&element) { leaves(of, xs, &mut spine) } else { vec![xs] };
+    let sums: Vec<Term> =
+        parts.into_iter().map(|part| of.at(core::reduce(ReduceOp::Add, part), span)).collect();
+    let whole = assembled(of, &element, &mut sums.into_iter(), &mut spine, span);
+    of.close(spine, whole)
 }
 
 /// The scalars and the arrays of scalars that a vector consists of, in order.

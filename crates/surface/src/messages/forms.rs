@@ -12,9 +12,28 @@ pub fn chained_comparison(first: Span, second: Span, middle: &str) -> Problem {
         .fix("join two comparisons by `&&`", Fix::before(second, format!("&& {middle} ")))
 }
 
+/// The code of an `=` in the place of an operator.
+const STRAY_EQUALS: &str = "E0031";
+
+/// `f(x = 1)`
+pub fn named_argument(span: Span, f: &str) -> Problem {
+    Problem::error(STRAY_EQUALS, "arguments have no names", span, "leave the name out")
+        .hint(format!("arguments stand in the order of the definition: `{f} a b`; a record, `{{x = 1.0}}`, has names"))
+}
+
+/// `sum(m, axis = 0)`; `better`: the call without an axis, and the edit that writes it.
+pub fn axis_argument(span: Span, better: Option<(String, Fix)>) -> Problem {
+    let problem = Problem::error(STRAY_EQUALS, "arguments have no names", span, "there is no axis");
+    match better {
+        Some((better, fix)) => problem.fix(format!("write `{better}`"), fix),
+        None => problem.hint("`sum m` adds the rows of a matrix, which is axis 0; `map sum m` is the sum of each row, axis 1"),
+    }
+}
+
 /// `name`: the name or pattern at the start of the line that the `=` would define.
 pub fn single_equals(span: Span, name: Option<Span>) -> Problem {
-    let problem = Problem::error("E0031", "`=` does not compare", span, "expected an operator");
+    let problem =
+        Problem::error(STRAY_EQUALS, "`=` does not compare", span, "expected an operator");
     match name {
         Some(name) => problem.fix("a local name begins with `let`", Fix::before(name, "let ")),
         None => problem.fix(
@@ -138,9 +157,13 @@ pub fn slice_of_many(span: Span) -> Problem {
         .hint("write `m[i][a:b]` for a part of a row, `for i < n => m[i, j]` for a column")
 }
 
-pub fn stepped_slice(span: Span) -> Problem {
-    Problem::error("E0076", "a slice has no step", span, "expected `]`")
-        .hint("write `for i < n => xs[2 * i]`")
+/// `better`: the elements without a step, and the edits that write it.
+pub fn stepped_slice(span: Span, better: Option<(String, Fix)>) -> Problem {
+    let problem = Problem::error("E0076", "a slice has no step", span, "expected `]`");
+    match better {
+        Some((better, fix)) => problem.fix(format!("write `{better}`"), fix),
+        None => problem.hint("write `for i < n => xs[2 * i]`"),
+    }
 }
 
 pub fn dotted_index(span: Span) -> Problem {
@@ -148,8 +171,22 @@ pub fn dotted_index(span: Span) -> Problem {
         .fix("write `xs[i]`", Fix::remove(span))
 }
 
+/// The code of the update of a record in another form.
+const RECORD_UPDATE: &str = "E0041";
+
+/// `{...p, x = e}`; `fix`: the edits that make it `{p with x = e}`.
+pub fn spread_record(span: Span, fix: Option<Fix>) -> Problem {
+    Problem::error(
+        RECORD_UPDATE,
+        "a record is not spread by `...`",
+        span,
+        "write its name and `with`",
+    )
+    .advice("write `{p with x = e}` for a record like `p` with another `x`", fix)
+}
+
 pub fn update_brackets(span: Span) -> Problem {
-    Problem::error("E0041", "the update of a record stands in braces", span, "expected `[`")
+    Problem::error(RECORD_UPDATE, "the update of a record stands in braces", span, "expected `[`")
         .hint("write `{r with x = e}` for a record, `xs with [i] = e` for an array")
 }
 
@@ -198,9 +235,19 @@ pub fn missing_comma(span: Span, before: Span) -> Problem {
         .fix("fields are separated by `,`: `{x = 1.0, y = 2.0}`", Fix::behind(before, ","))
 }
 
+/// The code of elements without commas between them.
+const NO_COMMAS: &str = "E0082";
+
+/// `[1 2 3]`, `[1 2; 3 4]`; `fix`: the edits that write the commas.
+pub fn spaces_in_list(span: Span, rows: bool, fix: Fix) -> Problem {
+    let form = if rows { "[[a, b], [c, d]]" } else { "[a, b, c]" };
+    Problem::error(NO_COMMAS, "elements are separated by `,`", span, "expected `,` before this")
+        .fix(format!("write `{form}`"), fix)
+}
+
 /// `rows`: the edits that make each row an array, if it is a matrix.
 pub fn semicolon_in_list(span: Span, rows: Option<Fix>) -> Problem {
-    Problem::error("E0082", "elements are separated by `,`", span, "expected `,`")
+    Problem::error(NO_COMMAS, "elements are separated by `,`", span, "expected `,`")
         .advice("a row is an array of its own: write `[[a, b], [c, d]]`", rows)
 }
 
@@ -310,9 +357,24 @@ pub fn checkpoint_operand(found: &str, gap: GapPosition) -> Problem {
 
 const CHECKPOINTS: &str = "write `checkpoint all`, `checkpoint sqrt`, `checkpoint 8`, `checkpoint k` or `checkpoint (k + 1)`";
 
-pub fn trailing_semicolon(span: Span) -> Problem {
-    Problem::error("E0048", "nothing follows this `;`", span, "expected an expression after it")
+/// `let x = e;` before a line in the column of the `let`.
+pub fn semicolon_after_let(span: Span) -> Problem {
+    let label = "the `let` ends with its line";
+    Problem::error(ENDS_NOTHING, "no `;` ends a `let`", span, label)
         .fix("`;` separates two expressions: `a; b`", Fix::remove(span))
+}
+
+/// The code of a `;` that separates nothing.
+const ENDS_NOTHING: &str = "E0048";
+
+pub fn trailing_semicolon(span: Span) -> Problem {
+    Problem::error(
+        ENDS_NOTHING,
+        "nothing follows this `;`",
+        span,
+        "expected an expression after it",
+    )
+    .fix("`;` separates two expressions: `a; b`", Fix::remove(span))
 }
 
 pub fn wildcard_value(span: Span) -> Problem {
@@ -349,10 +411,13 @@ pub fn and_without_rec(span: Span) -> Problem {
         .hint("write `let rec f x = … and g y = … in …`, or a new `let`; “and” between conditions is `&&`")
 }
 
+/// The code of a body in braces, or between `begin` and `end`.
+pub const NO_BRACES: &str = "E0052";
+
 /// `closer`: the brace that ends the body.
 pub fn braces_around_body(span: Span, closer: Option<Span>) -> Problem {
     let fix = closer.map(|closer| Fix::replace(span, "=").and(Fix::remove(closer)));
-    Problem::error("E0052", "bodies have no braces", span, "expected `=`")
+    Problem::error(NO_BRACES, "bodies have no braces", span, "expected `=`")
         .advice("write `def f x = e`; braces are for records, `{x = 1.0}`", fix)
 }
 
@@ -378,8 +443,18 @@ pub fn body_after_colon(span: Span, touches: bool, defines: Option<Span>) -> Pro
         Some(colon) => Fix::remove(colon),
         None => Fix::replace(span, spaced("=", touches)),
     };
-    Problem::error("E0090", "expected a type after `:`", span, "not a type")
-        .fix("write `def f x = e`; a `:` gives a type: `def f x : real = e`", fix)
+    Problem::error(AFTER_COLON, "expected a type after `:`", span, "not a type").fix(BODY_FORM, fix)
+}
+
+/// The code of a body after a `:`.
+const AFTER_COLON: &str = "E0090";
+
+const BODY_FORM: &str = "write `def f x = e`; a `:` gives a type: `def f x : real = e`";
+
+/// A `:` at the end of a line, with the edits of the whole definition.
+pub fn body_after_line(span: Span, fix: Option<Fix>) -> Problem {
+    Problem::error(AFTER_COLON, "a body follows `=`, not `:`", span, "write `=`")
+        .advice(BODY_FORM, fix)
 }
 
 pub fn array_pattern(span: Span) -> Problem {

@@ -4,9 +4,24 @@ use lambada_source::{Fix, Problem, Span};
 
 use super::syntax::{GapPosition, lacking};
 
+/// The code of something else in the place of a definition.
+const NOT_AN_ITEM: &str = "E0020";
+
+/// `f :: real -> real` on a line of its own; `better`: the head of the definition with these types.
+pub fn signature(span: Span, better: Option<&str>, fix: Fix) -> Problem {
+    let form = better.unwrap_or("def f (x : real) : real");
+    Problem::error(
+        NOT_AN_ITEM,
+        "the types of a definition stand in it",
+        span,
+        "not a line of their own",
+    )
+    .fix(format!("write `{form} = …`, or leave the types out"), fix)
+}
+
 pub fn not_an_item(span: Span, found: &str) -> Problem {
     Problem::error(
-        "E0020",
+        NOT_AN_ITEM,
         format!("expected a definition, found {found}"),
         span,
         "not the start of a definition",
@@ -41,9 +56,24 @@ pub fn after_item(span: Span, found: &str, word: &str) -> Problem {
     }
 }
 
+/// `function f(x) … end`; `fix`: the edits of the whole definition.
+pub fn other_word_with_body(span: Span, found: &str, fix: Option<Fix>) -> Problem {
+    let form = "a definition is written `def f x = e`: its body begins after `=`, and has no `end`";
+    Problem::error(
+        OTHER_WORD,
+        format!("`{found}` is no word for a definition"),
+        span,
+        "write `def`",
+    )
+    .advice(form, fix)
+}
+
+/// The code of another word for `def` or `type`.
+const OTHER_WORD: &str = "E0021";
+
 pub fn other_word_for(span: Span, found: &str, better: &str, form: &str) -> Problem {
     Problem::error(
-        "E0021",
+        OTHER_WORD,
         format!("expected a definition, found `{found}`"),
         span,
         format!("write `{better}`"),
@@ -74,8 +104,11 @@ pub fn needs_name(span: Span) -> Problem {
         .hint("name the whole and take it apart where it is used: `def pair = …`, `let (a, b) = pair in …`")
 }
 
+/// The code of a definition without a body.
+pub const NO_BODY: &str = "E0060";
+
 pub fn no_body(found: &str, gap: GapPosition) -> Problem {
-    lacking("E0060", "`=`", found, gap).hint("a definition is written `def f x = e`")
+    lacking(NO_BODY, "`=`", found, gap).hint("a definition is written `def f x = e`")
 }
 
 pub fn sizes_come_first(span: Span) -> Problem {
@@ -132,7 +165,7 @@ pub fn type_name_case(span: Span, name: &str) -> Problem {
 }
 
 /// The usual spelling of a type's name in this language.
-fn lower(name: &str) -> String {
+pub fn lower(name: &str) -> String {
     match name {
         "Float" | "Double" | "Real" | "Number" | "Float64" | "Float32" => "real".into(),
         "Array" | "List" | "Vector" | "Vec" | "Tensor" => "[]real".into(),

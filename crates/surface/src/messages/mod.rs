@@ -3,4 +3,5 @@
 pub mod forms;
 pub mod items;
 pub mod lexical;
+pub mod statements;
 pub mod syntax;

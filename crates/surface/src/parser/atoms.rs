@@ -322,6 +322,9 @@ impl Parser<'_> {
             if p.kind() == TokenKind::Close(Bracket::Square) {
                 return Ok(ExprKind::Array(Vec::new()));
             }
+            if let Some(problem) = p.list_without_commas() {
+                return p.halt(problem);
+            }
             let mut elements = p.separated(|p| Ok(*p.nested(Self::single)?))?;
             match p.kind() {
                 _ if p.lost => Ok(ExprKind::Array(elements)),
@@ -329,7 +332,7 @@ impl Parser<'_> {
                 TokenKind::Keyword(Keyword::For) if elements.len() == 1 => {
                     p.bump();
                     let body = elements.pop().ok_or(Halt)?;
-                    Ok(ExprKind::For(p.clauses()?, Box::new(body)))
+                    Ok(Self::array_over(p.clauses()?, Box::new(body)))
                 }
                 TokenKind::Keyword(Keyword::For) | TokenKind::Bar => {
                     p.halt(forms::comprehension(p.span()))
@@ -353,6 +356,10 @@ impl Parser<'_> {
         let kind = self.brackets("`,`", |p| {
             if p.kind() == TokenKind::Close(Bracket::Curly) {
                 return p.halt(forms::empty_record(p.tokens[p.at - 1].span.to(p.span())));
+            }
+            if p.kind() == TokenKind::DotDot {
+                let problem = p.spread_record();
+                return p.halt(problem);
             }
             if p.is_field() {
                 let fields = p.separated(Self::field)?;

@@ -11,21 +11,36 @@ use crate::messages::syntax::Missing;
 use crate::token::{Bracket, Keyword, Token, TokenKind};
 
 impl Parser<'_> {
-    /// One or more dimensions, separated by commas or `for`, and perhaps a filter. Behind a
+    /// One or more dimensions, separated by commas or `for`, each perhaps with a filter. Behind a
     /// problem, parsing continues at the next comma or arrow.
     pub(super) fn clauses(&mut self) -> Parse<Vec<Clause>> {
         let mut all = vec![self.clause()?];
         loop {
+            if !self.lost {
+                all.extend(self.filter()?.map(Clause::If));
+            }
             self.find(|kind| matches!(kind, TokenKind::Comma | TokenKind::FatArrow));
             if self.lost || !(self.eat(TokenKind::Comma) || self.eat_keyword(Keyword::For)) {
                 break;
             }
             all.push(self.clause()?);
         }
-        if !self.lost {
-            all.extend(self.filter()?.map(Clause::If));
-        }
         Ok(all)
+    }
+
+    /// An array over clauses. A filter ends an array: `for x in xs if c, y in ys => e` is
+    /// `for x in xs if c => for y in ys => e`.
+    pub(super) fn array_over(mut clauses: Vec<Clause>, body: Box<Expr>) -> ExprKind {
+        let filter = clauses.iter().position(|clause| matches!(clause, Clause::If(_)));
+        let inner = filter.map(|at| clauses.split_off(at + 1)).filter(|inner| !inner.is_empty());
+        let body = match inner {
+            Some(inner) => {
+                let span = body.span;
+                Box::new(Expr { kind: Self::array_over(inner, body), span })
+            }
+            None => body,
+        };
+        ExprKind::For(clauses, body)
     }
 
     /// `if c` after the dimensions.
@@ -67,9 +82,29 @@ impl Parser<'_> {
         }
         let array = *self.nested(Self::single)?;
         match self.kind() {
+            TokenKind::Colon if !self.arrow_on_line() => {
+                let form = "an array is written `for i < n => e` or `for x in xs => e`";
+                let problem = forms::wrong_arrow(self.span(), ":", "=>", form);
+                self.halt(problem)
+            }
             TokenKind::DotDot | TokenKind::Colon => self.range(pattern, array),
             _ => Ok(Clause::In(pattern, array)),
         }
+    }
+
+    /// Whether the head of the `for` goes on after this `:`, up to an arrow, a `do` or a bracket.
+    fn arrow_on_line(&self) -> bool {
+        let line = self.within(self.at + 1).take_while(|(_, token)| !token.starts_line);
+        let mut signs = line.filter(|(depth, _)| *depth == 0).map(|(_, token)| token.kind);
+        signs.any(|kind| {
+            matches!(
+                kind,
+                TokenKind::FatArrow
+                    | TokenKind::Arrow
+                    | TokenKind::Close(_)
+                    | TokenKind::Keyword(Keyword::Do | Keyword::Checkpoint)
+            )
+        })
     }
 
     /// `i in a..b`, without `b`: `a <= i < b`, or `i < b` from 0. `a:b` is none: it has its end in
@@ -82,16 +117,6 @@ impl Parser<'_> {
             _ => return self.halt(forms::range_pattern(pattern.span)),
         };
         let name = Name { text, span: pattern.span };
-        // A line may end in a colon elsewhere.
-        if self.kind() == TokenKind::Colon && self.ahead(1).starts_line {
-            let problem = forms::wrong_arrow(
-                self.span(),
-                ":",
-                "=>",
-                "an array is written `for i < n => e` or `for x in xs => e`",
-            );
-            return self.halt(problem);
-        }
         let inclusive = self.here() == "..." || self.ahead(1).kind == TokenKind::Equals;
         if inclusive {
             return self.inclusive_range();

@@ -52,7 +52,7 @@ pub(super) const SOLVE: &str =
     "the solution of `a @ x = b` is `solve a b`; a function is written `\\x -> e`";
 
 /// The content of index brackets.
-enum Subscript {
+pub(super) enum Subscript {
     Index(Box<Expr>),
     Slice(Option<Box<Expr>>, Option<Box<Expr>>),
 }
@@ -82,6 +82,10 @@ impl Parser<'_> {
         let mut parts = vec![first];
         while !self.lost && self.kind() == TokenKind::Semicolon {
             let semicolon = self.bump().span;
+            if self.at_negative_body() {
+                self.report(forms::semicolon_after_let(semicolon));
+                break;
+            }
             if self.ends_item() || matches!(self.kind(), TokenKind::Close(_) | TokenKind::Bar) {
                 return self.halt(forms::trailing_semicolon(semicolon));
             }
@@ -522,7 +526,10 @@ impl Parser<'_> {
             }
             let all = p.separated_from(usize::MAX, Self::index_or_slice)?;
             match p.kind() {
-                TokenKind::Colon => p.halt(forms::stepped_slice(p.span())),
+                TokenKind::Colon => {
+                    let problem = p.stepped_slice(&all);
+                    p.halt(problem)
+                }
                 TokenKind::DotDot => p.halt(forms::range_for(p.span(), None)),
                 _ => Ok(all),
             }
@@ -563,7 +570,7 @@ impl Parser<'_> {
             return from.map(Subscript::Index).ok_or(Halt);
         }
         let to = match self.kind() {
-            TokenKind::Close(_) | TokenKind::Comma => None,
+            TokenKind::Close(_) | TokenKind::Comma | TokenKind::Colon => None,
             _ => Some(self.nested(Self::single)?),
         };
         Ok(Subscript::Slice(from, to))

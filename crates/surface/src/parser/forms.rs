@@ -401,7 +401,7 @@ impl Parser<'_> {
             )?;
         }
         let body = self.expr()?;
-        Ok(self.make(start, ExprKind::For(clauses, body)))
+        Ok(self.make(start, Self::array_over(clauses, body)))
     }
 
     /// `loop p = e for i < n do e`

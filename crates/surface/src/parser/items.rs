@@ -87,6 +87,7 @@ impl Parser<'_> {
     }
 
     fn begin_item(&mut self) {
+        self.told = self.problems.len();
         self.item_column = self.token().column;
         self.item_is_let = self.is(Keyword::Let);
         (self.barrier, self.recovered) = (usize::MAX, usize::MAX);
@@ -176,6 +177,10 @@ impl Parser<'_> {
         if IMPORT_WORDS.contains(&word) && (named || next == TokenKind::Text) {
             let fix = self.as_import(next == TokenKind::Text);
             return self.halt(items::foreign_import(span, word, fix));
+        }
+        if next == TokenKind::Colon {
+            self.signature();
+            return if self.forgotten_def() { self.def_item(false).map(Some) } else { Err(Halt) };
         }
         if self.forgotten_def() {
             if self.problems.last().is_none_or(|problem| problem.labels[0].span != span) {
@@ -267,7 +272,7 @@ impl Parser<'_> {
     }
 
     /// Whether the token stands where items begin.
-    fn starts_item(&self) -> bool {
+    pub(super) fn starts_item(&self) -> bool {
         self.token().starts_line && self.token().column <= self.item_column
     }
 
@@ -320,7 +325,15 @@ impl Parser<'_> {
         let body = self.def_body(&mut head, start);
         let ended = body.is_err() || self.end_item().is_ok();
         let span = self.span_from(start);
-        let (mut body, rules) = body.unwrap_or((Expr { kind: ExprKind::Error, span }, Vec::new()));
+        let error = Expr { kind: ExprKind::Error, span };
+        let (mut body, rules) = body.unwrap_or((error, Vec::new()));
+        if (self.problems.len() > self.told || self.returns(start))
+            && let Some(problem) = self.statements(start)
+        {
+            self.problems.truncate(self.told);
+            self.problems.push(problem);
+            body = Expr { kind: ExprKind::Error, span };
+        }
         if self.problems.len() > problems || self.lexical_problem(span) {
             body = broken(body, span);
         }
@@ -452,31 +465,6 @@ impl Parser<'_> {
     fn equals_follows(&self) -> bool {
         let mut rest = self.tokens[self.at + 1..].iter().take_while(|token| !token.starts_line);
         rest.any(|token| token.kind == TokenKind::Equals)
-    }
-
-    /// `{` if the braces after the parameters end the item, so that they enclose a body in the
-    /// style of other languages.
-    fn braced_body(&self) -> Option<TokenKind> {
-        let mut depth = 0usize;
-        for (at, token) in self.tokens.iter().enumerate().skip(self.at) {
-            match token.kind {
-                TokenKind::Open(_) => depth += 1,
-                TokenKind::Close(Bracket::Curly) if depth == 1 => {
-                    let next = self.tokens[at + 1];
-                    let ends = matches!(
-                        next.kind,
-                        TokenKind::End
-                            | TokenKind::Keyword(Keyword::Def | Keyword::Type | Keyword::Import)
-                    );
-                    return ends.then_some(TokenKind::Open(Bracket::Curly));
-                }
-                TokenKind::Close(_) if depth > 0 => depth -= 1,
-                TokenKind::Equals | TokenKind::End if depth == 0 => return None,
-                TokenKind::Keyword(Keyword::Def) | TokenKind::Close(_) => return None,
-                _ => {}
-            }
-        }
-        None
     }
 
     /// Whether `[n]` follows.

@@ -10,7 +10,7 @@ use lambada_source::Span;
 use super::expr::Subscripts;
 use super::{Halt, Parse, Parser};
 use crate::ast::{BinaryOp, Def, Expr, ExprKind, Param, Pattern, PatternKind};
-use crate::messages::{forms, items};
+use crate::messages::{forms, items, statements};
 use crate::token::{Bracket, Keyword, TokenKind};
 
 /// A `let` without its body.
@@ -70,7 +70,7 @@ impl Parser<'_> {
         self.let_columns().next().is_some()
     }
 
-    /// Whether a `-` here begins the body of a `let`, and does not subtract.
+    /// Whether the value of a `let` has ended before this line: a `-` here does not subtract.
     pub(super) fn at_negative_body(&self) -> bool {
         self.let_columns().any(|layout| layout == Layout::Value)
     }
@@ -183,6 +183,10 @@ impl Parser<'_> {
         {
             self.report_reserved(Keyword::Rec);
             return Err(Halt);
+        }
+        if self.is_mutable(self.at) {
+            let word = self.bump().span;
+            self.report(statements::mutable(word.to(self.span().start()), word));
         }
         if self.eat_keyword(Keyword::Rec) {
             let in_rec = std::mem::replace(&mut self.in_rec, true);

@@ -9,12 +9,14 @@
 mod atoms;
 mod clauses;
 mod expr;
+mod foreign;
 mod forms;
 mod infix;
 mod items;
 mod lets;
 mod pattern;
 mod recovery;
+mod statements;
 mod types;
 
 pub(crate) use atoms::{is_open, level};
@@ -98,6 +100,8 @@ struct Parser<'a> {
     depth: usize,
     /// The open brackets.
     open: Vec<Bracket>,
+    /// Number of problems before the current item.
+    told: usize,
     /// The column of the current item. A definition that starts there, or left of it, ends all open
     /// constructs.
     item_column: u32,
@@ -172,6 +176,7 @@ impl<'a> Parser<'a> {
             problems: lexed.problems,
             depth: 0,
             open: Vec::new(),
+            told: 0,
             item_column: 0,
             item_is_let: false,
             barrier: usize::MAX,

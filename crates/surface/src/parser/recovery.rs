@@ -67,6 +67,9 @@ impl Parser<'_> {
         if self.in_condition {
             return Ok(BinaryOp::Eq);
         }
+        if let Some(problem) = self.named_argument() {
+            return self.halt(problem);
+        }
         if let Some((name, index)) = self.assigned_element(first) {
             let update = Fix::before(name, format!("let {} = ", self.text_of(name)));
             let fix = update.and(Fix::before(index, " with "));
