@@ -278,9 +278,8 @@ impl<'e> Specialize<'e> {
 /// Whether the type, or that of the elements, is a tuple or a record.
 pub(super) fn has_parts(ty: &Ty) -> bool {
     match ty {
-        Ty::Tuple(_) | Ty::Record(_) => true,
         Ty::Array(elem) => has_parts(elem),
-        Ty::Scalar(_) | Ty::Fun(..) | Ty::Variant(_) => false,
+        ty => matches!(ty, Ty::Tuple(_) | Ty::Record(_)),
     }
 }
 

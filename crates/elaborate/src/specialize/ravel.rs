@@ -203,10 +203,7 @@ fn is_flat(ty: &Ty) -> bool {
 
 /// The type inside of all array types.
 fn inside(ty: &Ty) -> &Ty {
-    match ty {
-        Ty::Array(elem) => inside(elem),
-        Ty::Scalar(_) | Ty::Tuple(_) | Ty::Record(_) | Ty::Fun(..) | Ty::Variant(_) => ty,
-    }
+    if let Ty::Array(elem) = ty { inside(elem) } else { ty }
 }
 
 fn items(ty: &Ty) -> Vec<Ty> {

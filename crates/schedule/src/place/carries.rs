@@ -35,9 +35,8 @@ fn fits(graph: &Graph, l: LoopId) -> bool {
     let simple = |part: Part| match part {
         Part::Node(node) => graph.reduction(node).is_none(),
         Part::Array(array) => match graph.array(array) {
-            Array::Input(_) | Array::Constant(_) | Array::Carried(..) => true,
             Array::Map(axes, _) => axes.is_empty(),
-            Array::Items(_) | Array::Scatter(..) | Array::Update(..) | Array::Final(..) => false,
+            array => matches!(array, Array::Carried(..)),
         },
         Part::Axis(_) | Part::Loop(_) => true,
     };

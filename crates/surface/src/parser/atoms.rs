@@ -5,7 +5,7 @@ use std::rc::Rc;
 use lambada_source::{Problem, Span};
 
 use super::expr::{PIPE, POWER, UNARY};
-use super::{Halt, Parse, Parser};
+use super::{Halt, Parse, Parser, foreign};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, Param, Pattern, PatternKind, UnaryOp};
 use crate::lexer::tokenize_from;
 use crate::messages::syntax::Missing;
@@ -322,7 +322,7 @@ impl Parser<'_> {
             if p.kind() == TokenKind::Close(Bracket::Square) {
                 return Ok(ExprKind::Array(Vec::new()));
             }
-            if let Some(problem) = p.list_without_commas() {
+            if let Some(problem) = foreign::list_without_commas(p) {
                 return p.halt(problem);
             }
             let mut elements = p.separated(|p| Ok(*p.nested(Self::single)?))?;
@@ -358,7 +358,7 @@ impl Parser<'_> {
                 return p.halt(forms::empty_record(p.tokens[p.at - 1].span.to(p.span())));
             }
             if p.kind() == TokenKind::DotDot {
-                let problem = p.spread_record();
+                let problem = foreign::spread_record(p);
                 return p.halt(problem);
             }
             if p.is_field() {

@@ -6,7 +6,7 @@
 
 use lambada_source::Fix;
 
-use super::{Halt, Parse, Parser};
+use super::{Halt, Parse, Parser, foreign};
 use crate::ast::{BinaryOp, Expr, ExprKind, Name, UnaryOp};
 use crate::messages::syntax::Missing;
 use crate::messages::{forms, items, lexical, syntax};
@@ -527,7 +527,11 @@ impl Parser<'_> {
             let all = p.separated_from(usize::MAX, Self::index_or_slice)?;
             match p.kind() {
                 TokenKind::Colon => {
-                    let problem = p.stepped_slice(&all);
+                    let bounds = match &all[..] {
+                        [Subscript::Slice(from, to)] => Some((from.as_deref(), to.as_deref())),
+                        _ => None,
+                    };
+                    let problem = foreign::stepped_slice(p, bounds);
                     p.halt(problem)
                 }
                 TokenKind::DotDot => p.halt(forms::range_for(p.span(), None)),
@@ -569,10 +573,8 @@ impl Parser<'_> {
         if !self.eat(TokenKind::Colon) {
             return from.map(Subscript::Index).ok_or(Halt);
         }
-        let to = match self.kind() {
-            TokenKind::Close(_) | TokenKind::Comma | TokenKind::Colon => None,
-            _ => Some(self.nested(Self::single)?),
-        };
+        let ends = matches!(self.kind(), TokenKind::Close(_) | TokenKind::Comma | TokenKind::Colon);
+        let to = if ends { None } else { Some(self.nested(Self::single)?) };
         Ok(Subscript::Slice(from, to))
     }
 

@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use lambada_source::{Fix, Problem, Span};
 
-use super::{Halt, Parse, Parser, broken};
+use super::{Halt, Parse, Parser, broken, foreign, statements};
 use crate::ast::{
     BinaryOp, Def, Expr, ExprKind, Import, Item, Mode, Module, Name, Param, Rule, TypeBody,
     TypeDef, TypeExpr, TypeKind,
@@ -179,7 +179,7 @@ impl Parser<'_> {
             return self.halt(items::foreign_import(span, word, fix));
         }
         if next == TokenKind::Colon {
-            self.signature();
+            foreign::signature(self);
             return if self.forgotten_def() { self.def_item(false).map(Some) } else { Err(Halt) };
         }
         if self.forgotten_def() {
@@ -327,8 +327,8 @@ impl Parser<'_> {
         let span = self.span_from(start);
         let error = Expr { kind: ExprKind::Error, span };
         let (mut body, rules) = body.unwrap_or((error, Vec::new()));
-        if (self.problems.len() > self.told || self.returns(start))
-            && let Some(problem) = self.statements(start)
+        if (self.problems.len() > self.told || statements::returns(self, start))
+            && let Some(problem) = statements::statements(self, start)
         {
             self.problems.truncate(self.told);
             self.problems.push(problem);
@@ -374,7 +374,7 @@ impl Parser<'_> {
         while self.kind() == TokenKind::Open(Bracket::Square) && !self.at_array_pattern() {
             head.sizes.push(self.size_variable()?);
         }
-        let body = self.braced_body();
+        let body = foreign::braced_body(self);
         head.params = self.params_until(|p| {
             p.kind() == TokenKind::Equals || body == Some(p.kind()) || p.at_size_variable()
         })?;

@@ -8,6 +8,7 @@
 use lambada_source::Span;
 
 use super::expr::Subscripts;
+use super::statements::is_mutable;
 use super::{Halt, Parse, Parser};
 use crate::ast::{BinaryOp, Def, Expr, ExprKind, Param, Pattern, PatternKind};
 use crate::messages::{forms, items, statements};
@@ -184,7 +185,7 @@ impl Parser<'_> {
             self.report_reserved(Keyword::Rec);
             return Err(Halt);
         }
-        if self.is_mutable(self.at) {
+        if is_mutable(self, self.at) {
             let word = self.bump().span;
             self.report(statements::mutable(word.to(self.span().start()), word));
         }

@@ -8,7 +8,7 @@
 
 use lambada_source::{Fix, Span};
 
-use super::{Halt, Parse, Parser, SEARCHES};
+use super::{Halt, Parse, Parser, SEARCHES, foreign};
 use crate::ast::{BinaryOp, Expr, ExprKind};
 use crate::messages::{forms, items};
 use crate::token::{Bracket, Keyword, Token, TokenKind};
@@ -67,7 +67,7 @@ impl Parser<'_> {
         if self.in_condition {
             return Ok(BinaryOp::Eq);
         }
-        if let Some(problem) = self.named_argument() {
+        if let Some(problem) = foreign::named_argument(self) {
             return self.halt(problem);
         }
         if let Some((name, index)) = self.assigned_element(first) {

@@ -48,321 +48,313 @@ struct Body {
     begin: Option<usize>,
 }
 
-impl Parser<'_> {
-    /// The problem of a definition at `start` whose body has statements.
-    pub(super) fn statements(&self, start: usize) -> Option<Problem> {
-        let body = self.statement_lines(start)?;
-        let found: Vec<Statement> =
-            body.lines.iter().map(|(from, to)| self.statement(*from, *to)).collect();
-        let first = found.iter().position(|statement| {
-            !matches!(statement, Statement::Let | Statement::Other | Statement::End)
-        });
-        let fix = self.as_lets(&body, &found);
-        let word = self.tokens[start];
-        if word.kind == TokenKind::Lower && self.foreign_word(start) {
-            let fix = fix.map(|fix| Fix::replace(word.span, "def").and(fix));
-            return Some(items::other_word_with_body(word.span, self.text_at(start), fix));
+/// The problem of a definition at `start` whose body has statements.
+pub(super) fn statements(p: &Parser, start: usize) -> Option<Problem> {
+    let body = statement_lines(p, start)?;
+    let found: Vec<Statement> =
+        body.lines.iter().map(|(from, to)| statement(p, *from, *to)).collect();
+    let first = found.iter().position(|statement| {
+        !matches!(statement, Statement::Let | Statement::Other | Statement::End)
+    });
+    let fix = as_lets(p, &body, &found);
+    let word = p.tokens[start];
+    if word.kind == TokenKind::Lower && p.foreign_word(start) {
+        let fix = fix.map(|fix| Fix::replace(word.span, "def").and(fix));
+        return Some(items::other_word_with_body(word.span, p.text_at(start), fix));
+    }
+    if let Some(colon) = body.colon {
+        return Some(forms::body_after_line(p.tokens[colon].span, fix));
+    }
+    if let Some(end) = body.headless {
+        return Some(statements::no_equals(p.tokens[end].span, fix));
+    }
+    if let Some(begin) = body.begin {
+        return Some(statements::begin(p.tokens[begin].span, fix));
+    }
+    let first = first?;
+    let (from, to) = body.lines[first];
+    let span = p.tokens[from].span.to(p.tokens[to - 1].span);
+    let better = line_as_let(p, from, to, &found[first]);
+    Some(match &found[first] {
+        Statement::Loop { .. } => {
+            statements::assigning_loop(p.tokens[from].span, p.text_at(from), better, fix)
         }
-        if let Some(colon) = body.colon {
-            return Some(forms::body_after_line(self.tokens[colon].span, fix));
-        }
-        if let Some(end) = body.headless {
-            return Some(statements::no_equals(self.tokens[end].span, fix));
-        }
-        if let Some(begin) = body.begin {
-            return Some(statements::begin(self.tokens[begin].span, fix));
-        }
-        let first = first?;
-        let (from, to) = body.lines[first];
-        let span = self.tokens[from].span.to(self.tokens[to - 1].span);
-        let better = self.line_as_let(from, to, &found[first]);
-        Some(match &found[first] {
-            Statement::Loop { .. } => {
-                statements::assigning_loop(self.tokens[from].span, self.text_at(from), better, fix)
+        Statement::Return => statements::returned(p.tokens[from].span, fix),
+        _ => statements::assigned(span, better, fix),
+    })
+}
+
+/// Whether the head of the definition at `start` ends with a `:`, and a line of its body
+/// begins with `return`. Its first line may look like the type of the result.
+pub(super) fn returns(p: &Parser, start: usize) -> bool {
+    statement_lines(p, start).is_some_and(|body| {
+        let returned =
+            |(from, to): &(usize, usize)| matches!(statement(p, *from, *to), Statement::Return);
+        body.colon.is_some() && body.lines.iter().any(returned)
+    })
+}
+
+/// The lines of the body of the definition at `start`, if it stands on lines of its own.
+fn statement_lines(p: &Parser, start: usize) -> Option<Body> {
+    let end = item_end(p, start);
+    let line = (start + 1..end).find(|at| p.tokens[*at].starts_line)?;
+    let head = unbracketed(p, start, line);
+    let signs = [TokenKind::Equals, TokenKind::Arrow, TokenKind::FatArrow];
+    let sign = head.iter().copied().find(|at| signs.contains(&p.tokens[*at].kind));
+    let last = line - 1;
+    let mut body =
+        Body { lines: Vec::new(), edits: Vec::new(), colon: None, headless: None, begin: None };
+    let mut first = line;
+    match sign {
+        Some(at) if p.tokens[at].kind == TokenKind::Equals => {
+            let begins = at + 2 == line && p.text_at(at + 1) == "begin";
+            if at != last && !begins {
+                return None;
             }
-            Statement::Return => statements::returned(self.tokens[from].span, fix),
-            _ => statements::assigned(span, better, fix),
-        })
-    }
-
-    /// Whether the head of the definition at `start` ends with a `:`, and a line of its body
-    /// begins with `return`. Its first line may look like the type of the result.
-    pub(super) fn returns(&self, start: usize) -> bool {
-        self.statement_lines(start).is_some_and(|body| {
-            let returned = |(from, to): &(usize, usize)| {
-                matches!(self.statement(*from, *to), Statement::Return)
-            };
-            body.colon.is_some() && body.lines.iter().any(returned)
-        })
-    }
-
-    /// The lines of the body of the definition at `start`, if it stands on lines of its own.
-    fn statement_lines(&self, start: usize) -> Option<Body> {
-        let end = self.item_end(start);
-        let line = (start + 1..end).find(|at| self.tokens[*at].starts_line)?;
-        let head = self.outside(start, line);
-        let signs = [TokenKind::Equals, TokenKind::Arrow, TokenKind::FatArrow];
-        let sign = head.iter().copied().find(|at| signs.contains(&self.tokens[*at].kind));
-        let last = line - 1;
-        let mut body =
-            Body { lines: Vec::new(), edits: Vec::new(), colon: None, headless: None, begin: None };
-        let mut first = line;
-        match sign {
-            Some(at) if self.tokens[at].kind == TokenKind::Equals => {
-                let begins = at + 2 == line && self.text_at(at + 1) == "begin";
-                if at != last && !begins {
-                    return None;
-                }
-                first = at + 1;
-            }
-            Some(_) => return None,
-            None if !head.contains(&last) => return None,
-            None if self.tokens[last].kind == TokenKind::Colon => {
-                let touches = self.tokens[last].touches;
-                let sign = if touches { " =" } else { "=" };
-                body.edits.push(Fix::replace(self.tokens[last].span, sign));
-                body.colon = Some(last);
-            }
-            None => {
-                body.edits.push(Fix::behind(self.tokens[last].span, " ="));
-                body.headless = Some(last);
-            }
+            first = at + 1;
         }
-        if self.tokens[first].kind == TokenKind::Lower && self.text_at(first) == "begin" {
-            body.begin = Some(first);
-            body.edits.push(Fix::remove(self.tokens[first].span));
-            first += 1;
+        Some(_) => return None,
+        None if !head.contains(&last) => return None,
+        None if p.tokens[last].kind == TokenKind::Colon => {
+            let touches = p.tokens[last].touches;
+            let sign = if touches { " =" } else { "=" };
+            body.edits.push(Fix::replace(p.tokens[last].span, sign));
+            body.colon = Some(last);
         }
-        let column = self.tokens[first].column;
-        if !self.tokens[first].starts_line || column <= self.item_column {
-            return None;
-        }
-        let outside = self.outside(first, end);
-        let starts = outside.into_iter().filter(|at| {
-            let token = self.tokens[*at];
-            token.starts_line && token.column <= column
-        });
-        let starts: Vec<usize> = starts.collect();
-        let ends = starts.iter().copied().skip(1).chain([end]);
-        body.lines = starts.iter().copied().zip(ends).collect();
-        let aligned = |at: &usize| self.tokens[*at].column == column || self.text_at(*at) == "end";
-        starts.iter().all(aligned).then_some(body)
-    }
-
-    /// The token after the last of the item at `start`.
-    fn item_end(&self, start: usize) -> usize {
-        let ends = |at: &usize| {
-            let token = self.tokens[*at];
-            let outside = token.starts_line && token.column <= self.item_column;
-            token.kind == TokenKind::End || outside && self.text_at(*at) != "end"
-        };
-        (start + 1..self.tokens.len()).find(ends).unwrap_or(self.tokens.len() - 1)
-    }
-
-    /// The tokens outside of brackets.
-    fn outside(&self, from: usize, to: usize) -> Vec<usize> {
-        let mut depth = 0_usize;
-        let outside = |at: &usize| {
-            let before = depth;
-            match self.tokens[*at].kind {
-                TokenKind::Open(_) => depth += 1,
-                TokenKind::Close(_) => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-            before.min(depth) == 0
-        };
-        (from..to).filter(outside).collect()
-    }
-
-    fn statement(&self, from: usize, to: usize) -> Statement {
-        match self.tokens[from].kind {
-            TokenKind::Keyword(Keyword::Let) if self.is_mutable(from + 1) => {
-                Statement::Mutable(from + 1)
-            }
-            TokenKind::Keyword(Keyword::Let) => Statement::Let,
-            TokenKind::Keyword(Keyword::For | Keyword::While) => {
-                self.assigning_loop(from, to).unwrap_or(Statement::Other)
-            }
-            TokenKind::Lower if self.text_at(from) == "return" => Statement::Return,
-            TokenKind::Lower if self.text_at(from) == "end" && to == from + 1 => Statement::End,
-            _ => self.assignment(from, to).map_or(Statement::Other, Statement::Assigned),
+        None => {
+            body.edits.push(Fix::behind(p.tokens[last].span, " ="));
+            body.headless = Some(last);
         }
     }
-
-    /// Whether `mut x =` follows, where no function is called `mut`.
-    pub(super) fn is_mutable(&self, at: usize) -> bool {
-        let word =
-            |at: usize| self.tokens[at].kind == TokenKind::Lower && self.text_at(at) == "mut";
-        word(at)
-            && self.tokens[at + 1].kind == TokenKind::Lower
-            && matches!(self.tokens[at + 2].kind, TokenKind::Equals | TokenKind::Colon)
-            && (1..self.tokens.len())
-                .all(|k| !word(k) || self.tokens[k - 1].kind == TokenKind::Keyword(Keyword::Let))
+    if p.tokens[first].kind == TokenKind::Lower && p.text_at(first) == "begin" {
+        body.begin = Some(first);
+        body.edits.push(Fix::remove(p.tokens[first].span));
+        first += 1;
     }
-
-    /// `x = e`, `x += e`, `xs[i] = e` as the whole line.
-    fn assignment(&self, from: usize, to: usize) -> Option<Assigned> {
-        if self.tokens[from].kind != TokenKind::Lower {
-            return None;
-        }
-        let outside = self.outside(from + 1, to);
-        let sign = outside.into_iter().find(|at| {
-            let kind = self.tokens[*at].kind;
-            !matches!(kind, TokenKind::Open(Bracket::Square) | TokenKind::Close(Bracket::Square))
-        })?;
-        let element = sign > from + 1;
-        if element && !self.tokens[from + 1].touches || sign + 1 >= to {
-            return None;
-        }
-        let op = match (self.tokens[sign].kind, self.text_at(sign)) {
-            (TokenKind::Equals, "=") => None,
-            (TokenKind::PlusEquals, "+=") => Some("+"),
-            (TokenKind::PlusEquals, "-=") => Some("-"),
-            (TokenKind::PlusEquals, "*=") => Some("*"),
-            _ => return None,
-        };
-        let known = op.is_some() && self.accumulates(self.text_at(from));
-        (!known).then_some(Assigned { name: from, value: sign + 1, op })
+    let column = p.tokens[first].column;
+    if !p.tokens[first].starts_line || column <= p.item_column {
+        return None;
     }
+    let outside = unbracketed(p, first, end);
+    let starts = outside.into_iter().filter(|at| {
+        let token = p.tokens[*at];
+        token.starts_line && token.column <= column
+    });
+    let starts: Vec<usize> = starts.collect();
+    let ends = starts.iter().copied().skip(1).chain([end]);
+    body.lines = starts.iter().copied().zip(ends).collect();
+    let aligned = |at: &usize| p.tokens[*at].column == column || p.text_at(*at) == "end";
+    starts.iter().all(aligned).then_some(body)
+}
 
-    /// Whether an `accumulate` introduces this name anywhere.
-    fn accumulates(&self, name: &str) -> bool {
-        (1..self.tokens.len()).any(|at| {
-            let before = self.tokens[at - 1].kind;
-            let introduced =
-                matches!(before, TokenKind::Keyword(Keyword::Accumulate) | TokenKind::Comma);
-            introduced && self.text_at(at) == name
-        })
+/// The token after the last of the item at `start`.
+fn item_end(p: &Parser, start: usize) -> usize {
+    let ends = |at: &usize| {
+        let token = p.tokens[*at];
+        let outside = token.starts_line && token.column <= p.item_column;
+        token.kind == TokenKind::End || outside && p.text_at(*at) != "end"
+    };
+    (start + 1..p.tokens.len()).find(ends).unwrap_or(p.tokens.len() - 1)
+}
+
+/// The tokens outside of brackets.
+fn unbracketed(p: &Parser, from: usize, to: usize) -> Vec<usize> {
+    let mut depth = 0_usize;
+    let outside = |at: &usize| {
+        let before = depth;
+        match p.tokens[*at].kind {
+            TokenKind::Open(_) => depth += 1,
+            TokenKind::Close(_) => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        before.min(depth) == 0
+    };
+    (from..to).filter(outside).collect()
+}
+
+fn statement(p: &Parser, from: usize, to: usize) -> Statement {
+    match p.tokens[from].kind {
+        TokenKind::Keyword(Keyword::Let) if is_mutable(p, from + 1) => Statement::Mutable(from + 1),
+        TokenKind::Keyword(Keyword::Let) => Statement::Let,
+        TokenKind::Keyword(Keyword::For | Keyword::While) => {
+            assigning_loop(p, from, to).unwrap_or(Statement::Other)
+        }
+        TokenKind::Lower if p.text_at(from) == "return" => Statement::Return,
+        TokenKind::Lower if p.text_at(from) == "end" && to == from + 1 => Statement::End,
+        _ => assignment(p, from, to).map_or(Statement::Other, Statement::Assigned),
     }
+}
 
-    /// `for i in range(n): s += x[i]`, `while c do s = e`, also with the body on the next line.
-    fn assigning_loop(&self, from: usize, to: usize) -> Option<Statement> {
-        let outside = self.outside(from + 1, to);
-        let ends = |at: &usize| {
-            let body = *at + 1 < to && self.assignment(*at + 1, to).is_some();
-            body && matches!(
-                self.tokens[*at].kind,
-                TokenKind::Colon | TokenKind::Keyword(Keyword::Do) | TokenKind::FatArrow
-            )
-        };
-        let marked = outside.iter().copied().find(ends);
-        let line = (from + 1..to).find(|at| self.tokens[*at].starts_line);
-        let (end, first) = match (marked, line) {
-            (Some(at), _) => (at, at + 1),
-            (None, Some(at)) => (at, at),
-            (None, None) => return None,
-        };
-        let body = self.assignment(first, to)?;
-        let inside = self.outside(body.value, to);
-        if inside.iter().any(|at| self.tokens[*at].starts_line) || body.value > first + 2 {
-            return Some(Statement::Loop { head: None, body });
-        }
-        let head = self.loop_head(from, end);
-        Some(Statement::Loop { head, body })
+/// Whether `mut x =` follows, where no function is called `mut`.
+pub(super) fn is_mutable(p: &Parser, at: usize) -> bool {
+    let word = |at: usize| p.tokens[at].kind == TokenKind::Lower && p.text_at(at) == "mut";
+    word(at)
+        && p.tokens[at + 1].kind == TokenKind::Lower
+        && matches!(p.tokens[at + 2].kind, TokenKind::Equals | TokenKind::Colon)
+        && (1..p.tokens.len())
+            .all(|k| !word(k) || p.tokens[k - 1].kind == TokenKind::Keyword(Keyword::Let))
+}
+
+/// `x = e`, `x += e`, `xs[i] = e` as the whole line.
+fn assignment(p: &Parser, from: usize, to: usize) -> Option<Assigned> {
+    if p.tokens[from].kind != TokenKind::Lower {
+        return None;
     }
-
-    /// The head of a `loop` for `for x in xs`, `for i in range(n)`, `for i < n`, `while c`.
-    fn loop_head(&self, from: usize, end: usize) -> Option<String> {
-        let text = |from: usize, to: usize| {
-            self.text_of(self.tokens[from].span.to(self.tokens[to - 1].span))
-        };
-        if self.tokens[from].kind == TokenKind::Keyword(Keyword::While) {
-            return (end > from + 1).then(|| format!("while {}", text(from + 1, end)));
-        }
-        let outside = self.outside(from + 1, end);
-        let counted = |at: &usize| {
-            matches!(self.tokens[*at].kind, TokenKind::Colon | TokenKind::Equals | TokenKind::Comma)
-        };
-        if end < from + 4 || outside.iter().any(counted) {
-            return None;
-        }
-        let range = self.tokens[from + 2].kind == TokenKind::Keyword(Keyword::In)
-            && matches!(self.text_at(from + 3), "range" | "eachindex");
-        if !range {
-            return Some(format!("for {}", text(from + 1, end)));
-        }
-        let whole = end > from + 6
-            && self.text_at(from + 3) == "range"
-            && self.tokens[from + 4].kind == TokenKind::Open(Bracket::Round)
-            && self.tokens[end - 1].kind == TokenKind::Close(Bracket::Round);
-        let inside = self.outside(from + 5, end - 1);
-        let comma = inside.iter().any(|at| self.tokens[*at].kind == TokenKind::Comma);
-        let simple = whole && !comma;
-        simple.then(|| format!("for {} < {}", self.text_at(from + 1), text(from + 5, end - 1)))
+    let outside = unbracketed(p, from + 1, to);
+    let sign = outside.into_iter().find(|at| {
+        let kind = p.tokens[*at].kind;
+        !matches!(kind, TokenKind::Open(Bracket::Square) | TokenKind::Close(Bracket::Square))
+    })?;
+    let element = sign > from + 1;
+    if element && !p.tokens[from + 1].touches || sign + 1 >= to {
+        return None;
     }
+    let op = match (p.tokens[sign].kind, p.text_at(sign)) {
+        (TokenKind::Equals, "=") => None,
+        (TokenKind::PlusEquals, "+=") => Some("+"),
+        (TokenKind::PlusEquals, "-=") => Some("-"),
+        (TokenKind::PlusEquals, "*=") => Some("*"),
+        _ => return None,
+    };
+    let known = op.is_some() && accumulates(p, p.text_at(from));
+    (!known).then_some(Assigned { name: from, value: sign + 1, op })
+}
 
-    /// The statement as a `let`, for the message.
-    fn line_as_let(&self, from: usize, to: usize, statement: &Statement) -> Option<String> {
-        let name = |assigned: &Assigned| {
-            let span = self.tokens[assigned.name].span.to(self.tokens[assigned.value - 2].span);
-            self.text_of(span)
-        };
+/// Whether an `accumulate` introduces this name anywhere.
+fn accumulates(p: &Parser, name: &str) -> bool {
+    (1..p.tokens.len()).any(|at| {
+        let before = p.tokens[at - 1].kind;
+        let introduced =
+            matches!(before, TokenKind::Keyword(Keyword::Accumulate) | TokenKind::Comma);
+        introduced && p.text_at(at) == name
+    })
+}
+
+/// `for i in range(n): s += x[i]`, `while c do s = e`, also with the body on the next line.
+fn assigning_loop(p: &Parser, from: usize, to: usize) -> Option<Statement> {
+    let outside = unbracketed(p, from + 1, to);
+    let ends = |at: &usize| {
+        let body = *at + 1 < to && assignment(p, *at + 1, to).is_some();
+        body && matches!(
+            p.tokens[*at].kind,
+            TokenKind::Colon | TokenKind::Keyword(Keyword::Do) | TokenKind::FatArrow
+        )
+    };
+    let marked = outside.iter().copied().find(ends);
+    let line = (from + 1..to).find(|at| p.tokens[*at].starts_line);
+    let (end, first) = match (marked, line) {
+        (Some(at), _) => (at, at + 1),
+        (None, Some(at)) => (at, at),
+        (None, None) => return None,
+    };
+    let body = assignment(p, first, to)?;
+    let inside = unbracketed(p, body.value, to);
+    if inside.iter().any(|at| p.tokens[*at].starts_line) || body.value > first + 2 {
+        return Some(Statement::Loop { head: None, body });
+    }
+    let head = loop_head(p, from, end);
+    Some(Statement::Loop { head, body })
+}
+
+/// The head of a `loop` for `for x in xs`, `for i in range(n)`, `for i < n`, `while c`.
+fn loop_head(p: &Parser, from: usize, end: usize) -> Option<String> {
+    let text = |from: usize, to: usize| p.text_of(p.tokens[from].span.to(p.tokens[to - 1].span));
+    if p.tokens[from].kind == TokenKind::Keyword(Keyword::While) {
+        return (end > from + 1).then(|| format!("while {}", text(from + 1, end)));
+    }
+    let outside = unbracketed(p, from + 1, end);
+    let counted = |at: &usize| {
+        matches!(p.tokens[*at].kind, TokenKind::Colon | TokenKind::Equals | TokenKind::Comma)
+    };
+    if end < from + 4 || outside.iter().any(counted) {
+        return None;
+    }
+    let range = p.tokens[from + 2].kind == TokenKind::Keyword(Keyword::In)
+        && matches!(p.text_at(from + 3), "range" | "eachindex");
+    if !range {
+        return Some(format!("for {}", text(from + 1, end)));
+    }
+    let whole = end > from + 6
+        && p.text_at(from + 3) == "range"
+        && p.tokens[from + 4].kind == TokenKind::Open(Bracket::Round)
+        && p.tokens[end - 1].kind == TokenKind::Close(Bracket::Round);
+    let inside = unbracketed(p, from + 5, end - 1);
+    let comma = inside.iter().any(|at| p.tokens[*at].kind == TokenKind::Comma);
+    let simple = whole && !comma;
+    simple.then(|| format!("for {} < {}", p.text_at(from + 1), text(from + 5, end - 1)))
+}
+
+/// The statement as a `let`, for the message.
+fn line_as_let(p: &Parser, from: usize, to: usize, statement: &Statement) -> Option<String> {
+    let name = |assigned: &Assigned| {
+        let span = p.tokens[assigned.name].span.to(p.tokens[assigned.value - 2].span);
+        p.text_of(span)
+    };
+    match statement {
+        Statement::Assigned(assigned) => {
+            Some(format!("let {} = {}", name(assigned), new_value(p, assigned, to)))
+        }
+        Statement::Loop { head, body } => {
+            let name = name(body);
+            let value = new_value(p, body, to);
+            Some(format!("let {name} = loop {name} {} do {value}", head.as_ref()?))
+        }
+        Statement::Mutable(word) => {
+            let rest = p.tokens[word + 1].span.to(p.tokens[to - 1].span);
+            Some(format!("let {}", p.text_of(rest)))
+        }
+        Statement::Return => {
+            let value = p.tokens[from + 1..to].first()?;
+            Some(p.text_of(value.span.to(p.tokens[to - 1].span)).to_string())
+        }
+        Statement::Let => {
+            Some(p.text_of(p.tokens[from].span.to(p.tokens[to - 1].span)).to_string())
+        }
+        Statement::End | Statement::Other => None,
+    }
+}
+
+/// The value that `x = e` or `x += e` gives to `x`.
+fn new_value(p: &Parser, assigned: &Assigned, to: usize) -> String {
+    let value = p.text_of(p.tokens[assigned.value].span.to(p.tokens[to - 1].span));
+    let place = p.tokens[assigned.name].span.to(p.tokens[assigned.value - 2].span);
+    let Some(op) = assigned.op else { return value.to_string() };
+    let level = if op == "*" { PRODUCT } else { ADDITIVE };
+    let looser = unbracketed(p, assigned.value, to).into_iter().any(|at| match p.tokens[at].kind {
+        TokenKind::Op(op) => op.level() < level || (op.level() == level && level == PRODUCT),
+        TokenKind::Keyword(_) | TokenKind::Backslash | TokenKind::Borrowed(_) => true,
+        _ => false,
+    });
+    let minus = op == "-" && unbracketed(p, assigned.value, to).len() > 1;
+    let value = if looser || minus { format!("({value})") } else { value.to_string() };
+    format!("{} {op} {value}", p.text_of(place))
+}
+
+/// The edits that make a body of statements an expression, if all of them are understood.
+fn as_lets(p: &Parser, body: &Body, found: &[Statement]) -> Option<Fix> {
+    let end = found.iter().position(|statement| matches!(statement, Statement::End));
+    let count = end.unwrap_or(found.len());
+    let closed = end.is_some() || body.begin.is_none();
+    if count + usize::from(end.is_some()) != found.len() || !closed {
+        return None;
+    }
+    let mut edits = body.edits.clone();
+    for (k, ((from, to), statement)) in body.lines.iter().zip(found).enumerate() {
+        let last = k + 1 == count;
+        let whole = p.tokens[*from].span.to(p.tokens[*to - 1].span);
+        let result = matches!(statement, Statement::Other | Statement::Return);
         match statement {
-            Statement::Assigned(assigned) => {
-                Some(format!("let {} = {}", name(assigned), self.new_value(assigned, to)))
-            }
-            Statement::Loop { head, body } => {
-                let name = name(body);
-                let value = self.new_value(body, to);
-                Some(format!("let {name} = loop {name} {} do {value}", head.as_ref()?))
-            }
-            Statement::Mutable(word) => {
-                let rest = self.tokens[word + 1].span.to(self.tokens[to - 1].span);
-                Some(format!("let {}", self.text_of(rest)))
-            }
-            Statement::Return => {
-                let value = self.tokens.get(from + 1).filter(|_| from + 1 < to)?;
-                Some(self.text_of(value.span.to(self.tokens[to - 1].span)).to_string())
-            }
-            Statement::Let | Statement::End | Statement::Other => None,
+            Statement::End => edits.push(removed_line(p, whole)),
+            _ if result != last => return None,
+            Statement::Let | Statement::Other => {}
+            _ => edits.push(Fix::replace(whole, line_as_let(p, *from, *to, statement)?)),
         }
     }
+    edits.into_iter().reduce(Fix::and)
+}
 
-    /// The value that `x = e` or `x += e` gives to `x`.
-    fn new_value(&self, assigned: &Assigned, to: usize) -> String {
-        let value = self.text_of(self.tokens[assigned.value].span.to(self.tokens[to - 1].span));
-        let place = self.tokens[assigned.name].span.to(self.tokens[assigned.value - 2].span);
-        let Some(op) = assigned.op else { return value.to_string() };
-        let level = if op == "*" { PRODUCT } else { ADDITIVE };
-        let looser =
-            self.outside(assigned.value, to).into_iter().any(|at| match self.tokens[at].kind {
-                TokenKind::Op(op) => {
-                    op.level() < level || (op.level() == level && level == PRODUCT)
-                }
-                TokenKind::Keyword(_) | TokenKind::Backslash | TokenKind::Borrowed(_) => true,
-                _ => false,
-            });
-        let minus = op == "-" && self.outside(assigned.value, to).len() > 1;
-        let value = if looser || minus { format!("({value})") } else { value.to_string() };
-        format!("{} {op} {value}", self.text_of(place))
-    }
-
-    /// The edits that make a body of statements an expression, if all of them are understood.
-    fn as_lets(&self, body: &Body, found: &[Statement]) -> Option<Fix> {
-        let end = found.iter().position(|statement| matches!(statement, Statement::End));
-        let count = end.unwrap_or(found.len());
-        let closed = end.is_some() || body.begin.is_none();
-        if count + usize::from(end.is_some()) != found.len() || !closed {
-            return None;
-        }
-        let mut edits = body.edits.clone();
-        for (k, ((from, to), statement)) in body.lines.iter().zip(found).enumerate() {
-            let last = k + 1 == count;
-            let whole = self.tokens[*from].span.to(self.tokens[*to - 1].span);
-            let result = matches!(statement, Statement::Other | Statement::Return);
-            match statement {
-                Statement::End => edits.push(self.removed_line(whole)),
-                _ if result != last => return None,
-                Statement::Let | Statement::Other => {}
-                _ => edits.push(Fix::replace(whole, self.line_as_let(*from, *to, statement)?)),
-            }
-        }
-        edits.into_iter().reduce(Fix::and)
-    }
-
-    /// Removes a word with the line break before it.
-    fn removed_line(&self, word: Span) -> Fix {
-        let before = self.text[..word.start as usize].trim_end().len();
-        Fix::remove(Span { start: before as u32, ..word })
-    }
+/// Removes a word with the line break before it.
+fn removed_line(p: &Parser, word: Span) -> Fix {
+    let before = p.text[..word.start as usize].trim_end().len();
+    Fix::remove(Span { start: before as u32, ..word })
 }
