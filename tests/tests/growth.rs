@@ -27,6 +27,9 @@ enum Text {
 /// Allows for n log n, and for tables that no longer fit the caches of the processor.
 const LINEAR: f64 = 1.45;
 
+/// Also for the search for loops to fuse, which looks at pairs of them.
+const STEPPED: f64 = 1.6;
+
 const SHAPES: &[Shape] = &[
     Shape {
         name: "chains",
@@ -47,7 +50,7 @@ const SHAPES: &[Shape] = &[
         text: Text::Steps(&["concat P [sum P * 0.1]"]),
         size: 20,
         operator: Operator::Grad,
-        most: LINEAR,
+        most: STEPPED,
     },
     // Each loop gets the computation of all elements before it, and most of the loops are dropped.
     Shape {
@@ -117,6 +120,27 @@ const SHAPES: &[Shape] = &[
         name: "rules",
         text: Text::Of(rules),
         size: 25,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
+    Shape {
+        name: "shared integers",
+        text: Text::Of(shared_integers),
+        size: 10,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
+    Shape {
+        name: "shared sizes",
+        text: Text::Of(shared_sizes),
+        size: 10,
+        operator: Operator::Grad,
+        most: LINEAR,
+    },
+    Shape {
+        name: "powers",
+        text: Text::Of(powers),
+        size: 10,
         operator: Operator::Grad,
         most: LINEAR,
     },
@@ -231,6 +255,33 @@ fn rules(n: usize) -> String {
     format!("{functions}def f (x : real) : real =\n  let y0 = x\n{lines}  in y{}\n", n - 1)
 }
 
+/// Each integer is used twice by the next one: a walk without memory would take 2ⁿ steps.
+fn shared_integers(n: usize) -> String {
+    let lines = each(0..n, |k| format!("    let j{} = (j{k} * j{k} + j{k}) % 7\n", k + 1));
+    format!(
+        "def f [m] (x : [m]real) : real = sum (for i < m =>\n    let j0 = i\n{lines}    if j{n} < 3 then sum (for k < m => x[k] * x[i] * real (j{n} + k)) else sin x[i])\n"
+    )
+}
+
+fn shared_sizes(n: usize) -> String {
+    let lines = each(0..n, |k| format!("  let k{} = max 1 (k{k} - k{k} * k{k} // 3)\n", k + 1));
+    format!(
+        "def f [m] (x : [m]real) : real =\n  let k0 = m\n{lines}  sum (for i < k{n} + 1 => sum (for j < k{n} + i => x[(i + j) % m] * sin x[i % m]))\n"
+    )
+}
+
+/// The polynomial of the last integer has 2ⁿ terms, and the product of reals 2ⁿ factors.
+fn powers(n: usize) -> String {
+    let line = |k: usize| {
+        let next = k + 1;
+        format!("    let j{next} = j{k} * j{k} + j{k}\n    let y{next} = y{k} * y{k}\n")
+    };
+    format!(
+        "def f [m] (x : [m]real) (c : real) : real = sum (for i < m =>\n    let j0 = i\n    let y0 = x[i] * c\n{}    if j{n} < 3 then y{n} * real j{n} else sin x[i])\n",
+        each(0..n, line)
+    )
+}
+
 fn steps(steps: &[&str], n: usize) -> String {
     let line = |k: usize| {
         let step = steps[k % steps.len()].replace('P', &format!("y{k}"));
@@ -290,7 +341,7 @@ fn compile_times_grow_linearly() {
         text: Text::Steps(steps),
         size,
         operator: Operator::Grad,
-        most: LINEAR,
+        most: STEPPED,
     };
     let steps: Vec<Shape> = all.map(shape).collect();
     let complaints: Vec<String> = SHAPES.iter().chain(&steps).filter_map(complaint).collect();

@@ -186,12 +186,12 @@ impl Bounds {
     }
 }
 
-/// The polynomial of an operation, if it is one.
+/// The polynomial of an operation, if it is one and short.
 pub fn arithmetic(op: Prim, args: &[Poly]) -> Option<Poly> {
     match op {
         Prim::AddInt => Some(args[0].plus(&args[1], 1)),
         Prim::SubInt => Some(args[0].plus(&args[1], -1)),
-        Prim::MulInt => Some(args[0].times(&args[1])),
+        Prim::MulInt => args[0].has_short_product(&args[1]).then(|| args[0].times(&args[1])),
         Prim::NegInt => Some(Poly::default().plus(&args[0], -1)),
         _ => None, // no sum or product of integers
     }

@@ -30,7 +30,7 @@ pub use chosen::{Chosen, Sum};
 pub use copy::{Rule, aliased, cleaned, merged, rebuilt, rewritten};
 pub use cost::{Nominal, Target};
 pub use eval::{Outcome, eval, eval_checks, eval_sizes};
-pub use live::{Aliases, needs, reach, roots, users_first};
+pub use live::{Aliases, any_below, needs, reach, roots, users_first};
 pub use plan::{Grain, Mechanism, Mechanisms, Plan, Runs};
 pub use print::{Printed, print, printed};
 pub use read::read;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{Array, ArrayId, Carry, Graph, LoopId, Part};
+use super::{Array, ArrayId, Carry, Graph, LoopId, NodeId, Part};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// Replacements of arrays.
@@ -91,4 +91,16 @@ pub fn needs(graph: &Graph, from: Vec<Part>, array: ArrayId, besides: &[ArrayId]
         !besides.iter().any(|besides| part == Part::Array(*besides))
     });
     found
+}
+
+/// Whether `is` holds for a node reachable from `from`, each asked once; it also pushes the nodes
+/// to visit.
+pub fn any_below(from: NodeId, mut is: impl FnMut(NodeId, &mut Vec<NodeId>) -> bool) -> bool {
+    let (mut open, mut seen) = (vec![from], FxHashSet::default());
+    while let Some(node) = open.pop() {
+        if seen.insert(node) && is(node, &mut open) {
+            return true;
+        }
+    }
+    false
 }

@@ -53,7 +53,7 @@ struct Motion<'a> {
     loops: usize,
     /// Variables bound in loops.
     varying: HashSet<Var>,
-    /// The sizes of the arguments.
+    /// The sizes of the arguments, and what is computed from them alone.
     sizes: HashSet<Var>,
     changed: bool,
 }
@@ -92,6 +92,11 @@ impl Motion<'_> {
         if let Exp::Op(Op::Check { cond, .. }) = &stm.exp {
             self.scope.assume(*cond, true);
         }
+        if let (Exp::Op(Op::Prim(_, args)), [p]) = (&stm.exp, &stm.binds[..])
+            && args.iter().all(|arg| self.is_size(*arg))
+        {
+            self.sizes.insert(p.var);
+        }
         if self.loops > 0 {
             self.varying.extend(stm.binds.iter().map(|p| p.var));
         }
@@ -126,9 +131,7 @@ impl Motion<'_> {
 
     /// Whether it is computed from the sizes of the arguments alone.
     fn is_size(&self, atom: Atom) -> bool {
-        let Atom::Var(var) = atom else { return true };
-        self.sizes.contains(&var)
-            || matches!(self.scope.definition(atom), Some(Exp::Op(Op::Prim(_, args))) if args.iter().all(|a| self.is_size(*a)))
+        atom.as_var().is_none_or(|var| self.sizes.contains(&var))
     }
 
     /// `if 0 < extent { out; stm } else { the loop's results without iterations }`

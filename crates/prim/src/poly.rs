@@ -109,6 +109,14 @@ impl<V: Copy + Ord, K: Coefficient> Poly<V, K> {
         Poly::of(self.terms.iter().flat_map(|a| other.terms.iter().map(move |b| product(a, b))))
     }
 
+    /// Whether the product with another one has at most 64 terms and 8 factors in each: nobody
+    /// writes a longer size, and numbers computed step by step would make polynomials that grow
+    /// without end.
+    pub fn has_short_product(&self, other: &Self) -> bool {
+        let terms = self.terms.len().max(1) * other.terms.len().max(1);
+        terms <= 64 && self.degree() + other.degree() <= 8
+    }
+
     /// The polynomial with polynomials for some of its variables.
     #[must_use]
     pub fn substitute(&self, mut of: impl FnMut(V) -> Option<Self>) -> Self {

@@ -11,7 +11,7 @@
 use lambada_anf::bounds::{LONGEST_AXIS, ScopedFacts, arithmetic};
 use lambada_anf::{Atom, Block, Exp, Function, LoopKind, Nest, Op, Out, Param, Poly};
 use lambada_anf::{Scheduled, Stm, Ty, Var};
-use lambada_prim::{Prim, Scalar};
+use lambada_prim::{Prim, Scalar, ScalarTy};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::regions::types;
@@ -161,19 +161,15 @@ impl Finder {
         if outs[k] != Out::Collect || body.any(&mut |stm| !plain(stm)) {
             return None;
         }
-        let mut defined = FxHashMap::default();
-        body.each(&mut |stm| {
-            if let (Exp::Op(Op::Prim(op, args)), [p]) = (&stm.exp, stm.binds.as_slice()) {
-                defined.insert(p.var, (*op, args.clone()));
-            }
-        });
-        let reader = BodyReader {
+        let mut reader = BodyReader {
             known: &self.known,
             types: &self.types,
             index: *index,
             whole: &stm.binds[k].ty,
-            defined,
+            defined: FxHashMap::default(),
+            sums: FxHashMap::default(),
         };
+        body.each(&mut |stm| reader.define(stm));
         let mut parts = Vec::new();
         let end = self.known.bounds.raw(*extent);
         reader.parts(body.results[k], body, (Poly::default(), end), &mut parts)?;
@@ -212,9 +208,20 @@ struct BodyReader<'a> {
     whole: &'a Ty,
     /// The operations that compute the scalars of the body.
     defined: FxHashMap<Var, (Prim, Vec<Atom>)>,
+    /// Those that are polynomials.
+    sums: FxHashMap<Var, Poly>,
 }
 
 impl BodyReader<'_> {
+    fn define(&mut self, stm: &Stm) {
+        let (Exp::Op(Op::Prim(op, args)), [p]) = (&stm.exp, &stm.binds[..]) else { return };
+        if op.result() == ScalarTy::Int {
+            let polys: Vec<Poly> = args.iter().map(|arg| self.poly(*arg)).collect();
+            self.sums.extend(arithmetic(*op, &polys).map(|poly| (p.var, poly)));
+        }
+        self.defined.insert(p.var, (*op, args.clone()));
+    }
+
     /// Collects the parts of the elements `[from, to)`, if the result consists of arrays.
     fn parts(
         &self,
@@ -333,11 +340,8 @@ impl BodyReader<'_> {
     }
 
     fn poly(&self, atom: Atom) -> Poly {
-        let inside = |var: Var| {
-            let (op, args) = self.defined.get(&var)?;
-            arithmetic(*op, &args.iter().map(|a| self.poly(*a)).collect::<Vec<_>>())
-        };
-        atom.as_var().and_then(inside).unwrap_or_else(|| self.known.bounds.raw(atom))
+        let known = atom.as_var().and_then(|var| self.sums.get(&var));
+        known.cloned().unwrap_or_else(|| self.known.bounds.raw(atom))
     }
 }
 

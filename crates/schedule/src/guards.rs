@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-use lambada_graph::{Array, Axes, Graph, Node, NodeId, Part, roots, users_first};
+use lambada_graph::{Array, Axes, Graph, Node, NodeId, Part, any_below, roots, users_first};
 use rustc_hash::FxHashMap;
 
 /// Conditions, each with the value that it has.
@@ -60,13 +60,18 @@ pub(crate) fn conditions(graph: &Graph) -> FxHashMap<Part, Conditions> {
 
 /// Whether a node is arithmetic on indices and sizes.
 fn is_plain(graph: &Graph, node: NodeId) -> bool {
-    match graph.node(node) {
-        Node::Lit(_) | Node::Index(_) => true,
-        Node::Prim(_, args) => args.iter().all(|arg| is_plain(graph, *arg)),
-        Node::Choose(c, a, b) => [c, a, b].into_iter().all(|n| is_plain(graph, *n)),
-        Node::At(_, index) => index.is_empty(),
-        Node::Reduce(..) => false,
-    }
+    !any_below(node, |node, open| match graph.node(node) {
+        Node::At(_, index) => !index.is_empty(),
+        Node::Reduce(..) => true,
+        node => {
+            node.parts(&mut |part| {
+                if let Part::Node(inner) = part {
+                    open.push(inner);
+                }
+            });
+            false
+        }
+    })
 }
 
 fn with(conditions: &Conditions, cond: NodeId, holds: bool) -> Rc<Conditions> {

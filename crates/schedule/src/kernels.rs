@@ -16,7 +16,8 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use lambada_graph::cost;
 use lambada_graph::{
-    Array, ArrayId, AxisId, Graph, Mechanism, Node, NodeId, Nominal, Part, Plan, Runs, is_chosen,
+    Array, ArrayId, AxisId, Graph, Mechanism, Node, NodeId, Nominal, Part, Plan, Runs, any_below,
+    is_chosen,
 };
 
 use crate::chosen::chosen;
@@ -287,7 +288,8 @@ impl Finder<'_> {
         if let Some((least, extent)) = kernel.least {
             let mut to = Builder::new(self.names);
             // If the extent is no arithmetic on inputs, the kernel never runs.
-            let extent = written(&kernel.placed.graph, extent, &kernel.inputs, &mut to);
+            let known = &mut FxHashMap::default();
+            let extent = written(&kernel.placed.graph, extent, &kernel.inputs, known, &mut to);
             let extent = extent.unwrap_or(Atom::int(0));
             kernel.when = to.prim(Prim::LeInt, [Atom::int(least), extent]);
             new.extend(to.finish(Vec::new()).stms);
@@ -465,17 +467,29 @@ fn copied(stms: &[&Stm], outputs: &[Param], names: &mut Names) -> Block {
     Block { stms, results }
 }
 
-/// Writes arithmetic on inputs as statements.
-fn written(graph: &Graph, node: NodeId, inputs: &[Var], to: &mut Builder) -> Option<Atom> {
+/// Writes arithmetic on inputs as statements, each node once.
+fn written(
+    graph: &Graph,
+    node: NodeId,
+    inputs: &[Var],
+    known: &mut FxHashMap<NodeId, Atom>,
+    to: &mut Builder,
+) -> Option<Atom> {
     if let Some(value) = graph.lit(node) {
         return Some(Atom::Lit(value));
     }
     if let Some(k) = kept(graph, node) {
         return Some(inputs[k as usize].into());
     }
+    if let Some(atom) = known.get(&node) {
+        return Some(*atom);
+    }
     let (op, args) = graph.operation(node)?;
-    let args: Option<Vec<Atom>> = args.iter().map(|a| written(graph, *a, inputs, to)).collect();
-    Some(to.prim(op, args?))
+    let args: Option<Vec<Atom>> =
+        args.iter().map(|arg| written(graph, *arg, inputs, known, to)).collect();
+    let atom = to.prim(op, args?);
+    known.insert(node, atom);
+    Some(atom)
 }
 
 /// The statements of a run that compute sizes of its outputs, if all are primitives.
@@ -560,17 +574,6 @@ fn is_copy_at_quotient(graph: &Graph, value: NodeId) -> bool {
         }
         matches!(graph.node(node), Node::At(_, index) if index.iter().any(|k| is_quotient(graph, *k)))
     })
-}
-
-/// Whether `is` holds for a node reachable from `from`; it also pushes the nodes to visit.
-fn any_below(from: NodeId, mut is: impl FnMut(NodeId, &mut Vec<NodeId>) -> bool) -> bool {
-    let (mut open, mut seen) = (vec![from], FxHashSet::default());
-    while let Some(node) = open.pop() {
-        if seen.insert(node) && is(node, &mut open) {
-            return true;
-        }
-    }
-    false
 }
 
 /// Whether the graph reads at an index chosen outside of the run, which is known to be in range

@@ -64,13 +64,9 @@ impl Infer<'_> {
         }
     }
 
-    /// `None` for a polynomial with more than 64 terms or a degree above 8: nobody writes such a
-    /// size, and numbers computed step by step would make polynomials that grow without end.
     fn arithmetic_size(&mut self, op: &str, a: &Exp, b: &Exp) -> Option<Poly> {
         let (a, b) = (self.size_of(a)?, self.size_of(b)?);
-        let (products, degree) =
-            (a.terms().len().max(1) * b.terms().len().max(1), a.degree() + b.degree());
-        if products > 64 || degree > 8 {
+        if !a.has_short_product(&b) {
             return None;
         }
         match op {

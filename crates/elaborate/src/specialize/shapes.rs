@@ -53,14 +53,13 @@ impl Shapes {
                 None => Some(self.symbol(Symbol::Value(x.id))),
             },
             TermKind::Dim(xs, axis) => self.size(xs, *axis),
-            TermKind::Prim(Prim::AddInt, args) => {
-                Some(self.value(&args[0])?.plus(&self.value(&args[1])?, 1))
-            }
-            TermKind::Prim(Prim::SubInt, args) => {
-                Some(self.value(&args[0])?.plus(&self.value(&args[1])?, -1))
-            }
-            TermKind::Prim(Prim::MulInt, args) => {
-                Some(self.value(&args[0])?.times(&self.value(&args[1])?))
+            TermKind::Prim(op @ (Prim::AddInt | Prim::SubInt | Prim::MulInt), args) => {
+                let (a, b) = (self.value(&args[0])?, self.value(&args[1])?);
+                a.has_short_product(&b).then(|| match op {
+                    Prim::AddInt => a.plus(&b, 1),
+                    Prim::SubInt => a.plus(&b, -1),
+                    _ => a.times(&b),
+                })
             }
             TermKind::Lit(Scalar::Real(_) | Scalar::Bool(_))
             | TermKind::Never

@@ -6,7 +6,7 @@ use lambada_prim::Scalar;
 
 use super::kept;
 use lambada_graph::placed::{Nest, Placed};
-use lambada_graph::{AxisId, Graph, NodeId, Nominal};
+use lambada_graph::{AxisId, Graph, NodeId, Nominal, any_below};
 
 /// The least number of full vectors along a blocked axis, whose remainder runs one by one. Any
 /// other axis needs one.
@@ -50,9 +50,10 @@ fn main_axis(placed: &Placed, sizes: &Nominal) -> Option<AxisId> {
 /// Whether a node is arithmetic on scalar inputs.
 fn is_arithmetic(graph: &Graph, node: NodeId) -> bool {
     let scalar = |k: u32| graph.inputs[k as usize].dims.is_empty();
-    graph.lit(node).is_some()
-        || kept(graph, node).is_some_and(scalar)
-        || graph
-            .operation(node)
-            .is_some_and(|(_, args)| args.iter().all(|arg| is_arithmetic(graph, *arg)))
+    !any_below(node, |node, open| {
+        let known = graph.lit(node).is_some() || kept(graph, node).is_some_and(scalar);
+        let args = graph.operation(node).map(|(_, args)| args);
+        open.extend(args.filter(|_| !known).into_iter().flatten());
+        !known && args.is_none()
+    })
 }
