@@ -87,8 +87,10 @@ impl Guards<'_> {
             Some(known) => Rc::new(known.intersection(under).copied().collect()),
             None => under.clone(),
         };
+        // A loop is no definition.
+        let Some(place) = self.places.get(&part) else { return };
         self.known.insert(part, new);
-        self.waiting.insert(self.places[&part]);
+        self.waiting.insert(*place);
     }
 
     fn spread(&mut self, part: Part) {
@@ -136,18 +138,14 @@ impl Guards<'_> {
                     self.ask(Part::Node(*body), &under);
                     axes.iter().for_each(|axis| self.ask(Part::Axis(*axis), &under));
                 }
-                Array::Carried(..) | Array::Final(..) => self.always(part),
                 array => array.parts(&mut |part| self.ask(part, &under)),
             },
-            Part::Axis(_) => self.always(part),
+            Part::Axis(axis) => {
+                let extent = Part::Node(self.graph.axis(axis).extent);
+                self.ask(extent, &Rc::new(Conditions::new()));
+            }
             Part::Loop(_) => {}
         }
-    }
-
-    /// The extent of an axis, and what a loop computes, are needed under all conditions.
-    fn always(&mut self, part: Part) {
-        let always = Rc::new(Conditions::new());
-        self.graph.parts(part, &mut |part| self.ask(part, &always));
     }
 
     /// The conditions that do not depend on axes bound inside.
