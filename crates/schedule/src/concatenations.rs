@@ -167,7 +167,7 @@ impl Finder {
             index: *index,
             whole: &stm.binds[k].ty,
             defined: FxHashMap::default(),
-            sums: FxHashMap::default(),
+            polys: FxHashMap::default(),
         };
         body.each(&mut |stm| reader.define(stm));
         let mut parts = Vec::new();
@@ -208,8 +208,8 @@ struct BodyReader<'a> {
     whole: &'a Ty,
     /// The operations that compute the scalars of the body.
     defined: FxHashMap<Var, (Prim, Vec<Atom>)>,
-    /// Those that are polynomials.
-    sums: FxHashMap<Var, Poly>,
+    /// The polynomials of integers among them.
+    polys: FxHashMap<Var, Poly>,
 }
 
 impl BodyReader<'_> {
@@ -217,7 +217,7 @@ impl BodyReader<'_> {
         let (Exp::Op(Op::Prim(op, args)), [p]) = (&stm.exp, &stm.binds[..]) else { return };
         if op.result() == ScalarTy::Int {
             let polys: Vec<Poly> = args.iter().map(|arg| self.poly(*arg)).collect();
-            self.sums.extend(arithmetic(*op, &polys).map(|poly| (p.var, poly)));
+            self.polys.extend(arithmetic(*op, &polys).map(|poly| (p.var, poly)));
         }
         self.defined.insert(p.var, (*op, args.clone()));
     }
@@ -340,7 +340,7 @@ impl BodyReader<'_> {
     }
 
     fn poly(&self, atom: Atom) -> Poly {
-        let known = atom.as_var().and_then(|var| self.sums.get(&var));
+        let known = atom.as_var().and_then(|var| self.polys.get(&var));
         known.cloned().unwrap_or_else(|| self.known.bounds.raw(atom))
     }
 }

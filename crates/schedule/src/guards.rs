@@ -87,10 +87,8 @@ impl Guards<'_> {
             Some(known) => Rc::new(known.intersection(under).copied().collect()),
             None => under.clone(),
         };
-        // A loop is no definition.
-        let Some(place) = self.places.get(&part) else { return };
         self.known.insert(part, new);
-        self.waiting.insert(*place);
+        self.waiting.insert(self.places[&part]);
     }
 
     fn spread(&mut self, part: Part) {
@@ -137,6 +135,11 @@ impl Guards<'_> {
                     let under = self.outside(&under, &axes.iter().copied().collect());
                     self.ask(Part::Node(*body), &under);
                     axes.iter().for_each(|axis| self.ask(Part::Axis(*axis), &under));
+                }
+                // Each iteration needs what the next state is made of.
+                Array::Carried(l, _) | Array::Final(l, _) => {
+                    let under = self.outside(&under, &Axes::one(self.graph.loop_(*l).axis));
+                    self.graph.parts(part, &mut |part| self.ask(part, &under));
                 }
                 array => array.parts(&mut |part| self.ask(part, &under)),
             },

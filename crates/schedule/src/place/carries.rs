@@ -43,7 +43,8 @@ fn fits(graph: &Graph, l: LoopId) -> bool {
     dependents(graph, l).into_iter().all(simple)
 }
 
-/// What a loop computes from its states, and these: all of it depends on the loop's axis.
+/// The states of a loop and the parts of its next states that depend on them. All of them depend
+/// on the axis of the loop, so the walk goes no further.
 fn dependents(graph: &Graph, l: LoopId) -> FxHashSet<Part> {
     let known = graph.loop_(l);
     let nexts = known.carries.iter().map(|c| Part::Array(c.next)).collect();
