@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, FnId, Function, Labels, Library, Nest, NodeId, Op, Param};
+use lambada_anf::{Atom, Block, Exp, FnId, Function, Labels, Library, Nest, NodeId, Op, Ty};
 use lambada_prim::{ArrayPrim, Prim, Spelling, Surface};
 use lambada_surface::ast::{Item, TypeExpr, TypeKind};
 
@@ -34,8 +34,8 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     only_named(&entry, &mut library);
     drop_checking(&mut entry, &mut library);
     return_accumulators(&mut entry, &mut library);
-    expressible(&entry, &library)?;
-    library.functions.iter().flatten().try_for_each(|f| expressible(f, &library))?;
+    expressible(&entry)?;
+    library.functions.iter().flatten().try_for_each(expressible)?;
     separate(&mut entry.body, &mut entry.names);
     for f in library.functions.iter_mut().flatten() {
         separate(&mut f.body, &mut f.names);
@@ -63,6 +63,8 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     }
     table.made = made(&entry, &library);
     table.declared = Declared::by_node(&interface.types, &library);
+    table.own_sizes = own_sizes(&entry, &library);
+    table.own_sizes.retain(|id| !table.declared.contains_key(&id.0));
     table.library = library;
     table.name_zeros();
     // A null that only the text needs is one more constructor to match, so the text is printed anew
@@ -124,19 +126,48 @@ fn made(entry: &Function, library: &Library) -> HashSet<(NodeId, u32)> {
 
 /// The node types that the program mentions, and the types of their fields.
 fn mentioned(entry: &Function, library: &Library) -> HashSet<NodeId> {
-    let mut open: Vec<NodeId> = Vec::new();
+    let mut found = HashSet::new();
+    each_type(entry, library, &mut |ty, _| found.extend(ty.elem.node()));
+    with_parts(library, found)
+}
+
+/// The types that do not contain themselves and have arrays of any size, if their values are
+/// elements of arrays or states of loops.
+fn own_sizes(entry: &Function, library: &Library) -> HashSet<NodeId> {
+    let mut found = HashSet::new();
+    each_type(entry, library, &mut |ty, is_state| {
+        found.extend(ty.elem.node().filter(|_| is_state || !ty.dims.is_empty()));
+    });
+    for node in &library.nodes {
+        let fields = node.constructors.iter().flat_map(|c| &c.fields);
+        let arrays = fields.filter(|field| !field.ty.dims.is_empty());
+        found.extend(arrays.filter_map(|field| field.ty.elem.node()));
+    }
+    let mut found = with_parts(library, found);
+    found.retain(|id| has_arrays(library, *id));
+    found
+}
+
+/// Calls `visit` with each type of the program, and whether it is that of a loop's state.
+fn each_type(entry: &Function, library: &Library, visit: &mut dyn FnMut(&Ty, bool)) {
     for function in library.functions.iter().flatten().chain([entry]) {
         let types = function.params.iter().map(|p| &p.ty).chain(&function.results);
-        open.extend(types.filter_map(|ty| ty.elem.node()));
+        types.for_each(|ty| visit(ty, false));
         function.body.each(&mut |stm| {
-            let inner: &[Param] = match &stm.exp {
-                Exp::Nest(Nest::Loop { params, .. }) => params,
-                Exp::Nest(Nest::For { .. } | Nest::If { .. }) | Exp::Op(_) => &[],
-            };
-            open.extend(stm.binds.iter().chain(inner).filter_map(|p| p.ty.elem.node()));
+            stm.binds.iter().for_each(|p| visit(&p.ty, false));
+            match &stm.exp {
+                Exp::Nest(Nest::Loop { params, .. }) => {
+                    params.iter().for_each(|p| visit(&p.ty, true));
+                }
+                Exp::Nest(Nest::For { .. } | Nest::If { .. }) | Exp::Op(_) => {}
+            }
         });
     }
-    let mut found = HashSet::new();
+}
+
+/// These types, and those of their fields, and of the fields of these.
+fn with_parts(library: &Library, types: HashSet<NodeId>) -> HashSet<NodeId> {
+    let (mut found, mut open) = (HashSet::new(), Vec::from_iter(types));
     while let Some(id) = open.pop() {
         if found.insert(id) {
             let fields = library.node(id).constructors.iter().flat_map(|c| &c.fields);
@@ -188,13 +219,12 @@ fn called() -> impl Iterator<Item = &'static str> {
     scalars.chain(arrays).chain(CALLED)
 }
 
-/// Refuses cells, and loops whose state changes its size.
-fn expressible(function: &Function, library: &Library) -> Result<(), String> {
+/// Refuses cells, and loops with an array as a state that changes its size.
+fn expressible(function: &Function) -> Result<(), String> {
     let grows = function.body.any(&mut |stm| {
         let Exp::Nest(Nest::Loop { params, .. }) = &stm.exp else { return false };
         let state = |dim: &Atom| params.iter().any(|p| *dim == p.var.into());
-        let own_sizes = |p: &Param| p.ty.elem.node().is_some_and(|id| has_arrays(library, id));
-        params.iter().any(|p| p.ty.dims.iter().any(state) || own_sizes(p))
+        params.iter().any(|p| p.ty.dims.iter().any(state))
     });
     if grows {
         return Err("the state of a loop changes its size".into());
@@ -209,14 +239,11 @@ fn expressible(function: &Function, library: &Library) -> Result<(), String> {
     Ok(())
 }
 
-/// Whether a variant that does not contain itself contains arrays. Each value of a recursive one
-/// has its own sizes; those of the others do not change in a loop.
+/// Whether a type that does not contain itself contains arrays of any size.
 fn has_arrays(library: &Library, id: NodeId) -> bool {
     let fields = |id: NodeId| library.node(id).constructors.iter().flat_map(|c| &c.fields);
-    let (mut found, mut todo) = (HashSet::new(), vec![id]);
-    while let Some(node) = todo.pop() {
-        let parts = fields(node).filter_map(|field| field.ty.elem.node());
-        todo.extend(parts.filter(|part| found.insert(*part)));
-    }
-    !found.contains(&id) && fields(id).any(|field| !field.ty.dims.is_empty())
+    let direct = fields(id).filter_map(|field| field.ty.elem.node()).collect();
+    let is_open = |dim: &Atom| dim.as_var().is_some();
+    !with_parts(library, direct).contains(&id)
+        && fields(id).any(|field| field.ty.dims.iter().any(is_open))
 }

@@ -37,6 +37,10 @@ pub(crate) struct NameTable {
     pub(crate) silent: HashSet<FnId>,
     /// The constructors that the program makes nodes with.
     pub(crate) made: HashSet<(NodeId, u32)>,
+    /// The types that contain an empty array of themselves in the text, because values with arrays
+    /// of different sizes are elements of one array, or states of one loop. A value of a recursive
+    /// type has its own sizes.
+    pub(crate) own_sizes: HashSet<NodeId>,
     /// The recursive types that the text defines, by node type.
     pub(crate) declared: HashMap<u32, Declared>,
     /// For each function, the entry last, its local functions.
@@ -196,7 +200,11 @@ impl NameTable {
             let constructor = &node.constructors[tag as usize];
             let fields = constructor.fields.iter();
             // Each value has its own sizes, so the types of fields leave them open.
-            let fields = fields.map(|f| self.ty(&f.ty, &|_| None)).collect();
+            let mut fields: Vec<TypeExpr> = fields.map(|f| self.ty(&f.ty, &|_| None)).collect();
+            if self.own_sizes.contains(&id) {
+                let of_itself = Ty { elem: Elem::Ref(id), dims: vec![Atom::Var(Var(0))] };
+                fields.push(self.ty(&of_itself, &|_| None));
+            }
             constructors.push((build::name(self.constructor(id, tag)), fields));
         }
         TypeDef {
@@ -268,9 +276,12 @@ impl NameTable {
     // Nodes
 
     /// `C x y`
-    pub(crate) fn made(&self, id: NodeId, tag: u32, fields: Vec<Expr>, fresh: Fresh) -> Expr {
+    pub(crate) fn made(&self, id: NodeId, tag: u32, mut fields: Vec<Expr>, fresh: Fresh) -> Expr {
         if let Some(declared) = self.declared(id) {
             return declared.made(tag, &fields, fresh);
+        }
+        if self.own_sizes.contains(&id) {
+            fields.push(build::expr(ExprKind::Array(Vec::new())));
         }
         let head = con(self.constructor(id, tag));
         if fields.is_empty() { head } else { build::call(head, fields) }
@@ -295,8 +306,10 @@ impl NameTable {
             let name = build::name(self.constructor(id, tag));
             return build::pattern(PatternKind::Con(name, declared.patterns(tag, names)));
         }
-        let fields = u32::try_from(tag)
-            .map_or(0, |tag| self.library.node(id).constructors[tag as usize].fields.len() as u32);
+        let fields = u32::try_from(tag).map_or(0, |tag| {
+            let own = self.library.node(id).constructors[tag as usize].fields.len() as u32;
+            own + u32::from(self.own_sizes.contains(&id))
+        });
         let field = |k| match names.get(&k) {
             Some(name) => build::binds(name.clone()),
             None => build::pattern(PatternKind::Wildcard),

@@ -1,5 +1,5 @@
 //! Programs that read neighbors, near and far, in one direction or two, with something else beyond
-//! the ends.
+//! the ends; and programs that share values among branches, loops and sums.
 
 use lambada_testkit::Random;
 
@@ -20,9 +20,10 @@ const PLANE: [Axis; 2] = [LINE, ("j", "m")];
 /// The program of a seed.
 pub fn neighbors(seed: u64) -> Neighbors {
     let mut draw = Draw(Random(Random(seed).bits()));
-    match draw.0.below(4) {
+    match draw.0.below(5) {
         0 => draw.stages(),
         1 => draw.plane(),
+        2 => draw.shared(),
         _ => draw.line(),
     }
 }
@@ -90,6 +91,40 @@ impl Draw {
             _ => format!("  in sum (for r < m => {total})\n"),
         };
         Neighbors { text, rank }
+    }
+
+    /// Values that branches need for some indices, and loops for others or for all.
+    fn shared(&mut self) -> Neighbors {
+        let first = self.pick(&[
+            "sum (for l < 3 => sin (u[i] * real (l + 1)))",
+            "sum (for l < n => u[i] * sin u[l])",
+            "loop s = u[i] for _t < 3 do sin s + u[i]",
+            "sin (exp u[i])",
+        ]);
+        let mut text =
+            format!("def f [n] (u : [n]real) (k : int) : real =\n  let v = for i < n => {first}\n");
+        let mut stages = vec!["v".to_string()];
+        for k in 0..2 + self.0.below(4) {
+            let of = stages[self.0.below(stages.len())].clone();
+            let (ends, inside) = (self.boundary(LINE), self.pick(&["l < 2", "i < k", "l == i"]));
+            let stage = match self.0.below(6) {
+                0 | 1 => format!("for i < n => if {ends} then {of}[i] * u[i] else 0.5"),
+                2 => format!("for i < n => loop s = u[i] for _t < 3 do 0.5 * s + {of}[i]"),
+                3 => format!(
+                    "for i < n => loop s = u[i] for l < 3 do (if {inside} then sin s * {of}[i] else s)"
+                ),
+                4 => format!(
+                    "let t = loop s = 0.0 for l < n do 0.5 * s + {of}[l] in for i < n => t * u[i]"
+                ),
+                _ => format!("let t = sum {of} in for i < n => if {ends} then sin t else {of}[i]"),
+            };
+            text += &format!("  let a{k} = {stage}\n");
+            stages.push(format!("a{k}"));
+        }
+        let total = stages[1..].iter().map(|of| format!("{of}[i]"));
+        let total = total.collect::<Vec<_>>().join(" + 1.5 * ");
+        text += &format!("  in sum (for i < n => ({total}) * real (i % 7 + 1))\n");
+        Neighbors { text, rank: 1 }
     }
 
     fn plane(&mut self) -> Neighbors {
