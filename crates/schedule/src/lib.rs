@@ -26,7 +26,9 @@ mod tile;
 mod work;
 mod worth;
 
-use lambada_anf::{Function, Library};
+use std::collections::{HashMap, HashSet};
+
+use lambada_anf::{Atom, Exp, Function, Library, Nest, Out, Param, Stm};
 use lambada_graph::{Graph, Mechanism, Mechanisms, Nominal};
 
 use defer::deferred;
@@ -66,12 +68,38 @@ fn prepared_by(by: Mechanisms, graph: &Graph, nominal: &Nominal, leave: Leave) -
 pub fn through_graphs(function: &mut Function, rewrite: &mut dyn FnMut(Graph) -> Graph) {
     replace_regions(function, &mut |names, region| {
         let Distributed { graph, inputs, .. } = distribute(names, region);
-        restore(names, &rewrite(graph), &inputs)
+        let (mut stms, outputs) = restore(names, &rewrite(graph), &inputs);
+        with_sizes(&mut stms, &outputs, &region.outputs);
+        (stms, outputs)
     });
     clamp(function);
     // Restores the evidence for sizes that a size variable of the region stood for, as after a pass
     // of the optimizer.
     lambada_anf::guard(function);
+}
+
+/// Gives collected arrays the sizes of the outputs that they replace: the size of a row may be
+/// another variable, which is equal where there are rows.
+fn with_sizes(stms: &mut [Stm], outputs: &[Atom], replaced: &[Param]) {
+    let new: HashMap<Atom, Atom> =
+        replaced.iter().map(|p| p.var.into()).zip(outputs.iter().copied()).collect();
+    let mut later: HashSet<Atom> =
+        stms.iter().flat_map(|stm| &stm.binds).map(|p| p.var.into()).collect();
+    for stm in stms {
+        if let Exp::Nest(Nest::For { outs, .. }) = &stm.exp {
+            for (bind, _) in stm.binds.iter_mut().zip(outs).filter(|(_, o)| **o == Out::Collect) {
+                let at = outputs.iter().position(|output| *output == bind.var.into());
+                let Some(at) = at else { continue };
+                for (dim, wanted) in bind.ty.dims.iter_mut().zip(&replaced[at].ty.dims).skip(1) {
+                    let wanted = new.get(wanted).unwrap_or(wanted);
+                    if !later.contains(wanted) {
+                        *dim = *wanted;
+                    }
+                }
+            }
+        }
+        stm.binds.iter().for_each(|p| _ = later.remove(&p.var.into()));
+    }
 }
 
 /// The whole program as a graph of its parameters, if it is one region.
