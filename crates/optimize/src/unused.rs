@@ -1,9 +1,9 @@
 //! Removal of unused parts of the library: functions that the entry does not reach, parameters that
-//! a function does not use but for passing them on to itself, and results that no call uses.
+//! no function needs that they are handed to, and results that no call uses.
 //!
 //! Assumes: nothing. Gives: a library without these. Keeps: values and failures.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{Atom, Block, Exp, FnId, Function, Library, Op, Param, Role, Stm, Var};
 
@@ -14,13 +14,7 @@ pub(crate) fn unused(program: &mut Function) -> bool {
     if program.library.is_empty() {
         return false;
     }
-    let mut changed = unreached(program);
-    for k in 0..program.library.functions.len() {
-        let id = FnId(k as u32);
-        changed |= parameters(program, id);
-        changed |= results(program, id);
-    }
-    changed
+    unreached(program) | parameters(program) | results(program)
 }
 
 /// Removes functions that no run of the entry calls.
@@ -65,42 +59,76 @@ fn each_call(block: &mut Block, f: &mut dyn FnMut(&mut Stm)) {
     }
 }
 
-/// Removes parameters that the function does not need.
-fn parameters(program: &mut Function, id: FnId) -> bool {
-    let Some(function) = program.library.function(id) else { return false };
-    let needed = needed(function, id);
-    let mut keep: Vec<bool> = function.params.iter().map(|p| needed.contains(&p.var)).collect();
-    if let Some(known) = &function.known {
-        keep.iter_mut()
-            .zip(&known.params)
-            .for_each(|(keep, role)| *keep |= *role != Role::Implicit);
-    }
-    if !keep.contains(&false) {
-        return false;
-    }
-    if let Some(Some(function)) = program.library.functions.get_mut(id.0 as usize) {
-        function.params = kept(&function.params, &keep);
+/// Removes parameters that functions do not need.
+fn parameters(program: &mut Function) -> bool {
+    let keep = needed(&program.library);
+    let functions = program.library.functions.iter_mut();
+    for (function, keep) in functions.flatten().zip(keep.iter().flatten()) {
+        function.params = kept(&function.params, keep);
         if let Some(known) = &mut function.known {
-            known.params = kept(&known.params, &keep);
+            known.params = kept(&known.params, keep);
         }
     }
     each_body(program, &mut |body| {
         each_call(body, &mut |stm| {
             if let Exp::Op(Op::Call { function, args, .. }) = &mut stm.exp
-                && *function == id
+                && let Some(keep) = &keep[function.0 as usize]
             {
-                *args = kept(args, &keep);
+                *args = kept(args, keep);
             }
         });
     });
-    true
+    keep.iter().flatten().flatten().any(|keep| !keep)
 }
 
-/// The variables that the function mentions, but for parameters that it hands to itself in the same
-/// place.
-fn needed(function: &Function, id: FnId) -> HashSet<Var> {
-    let mut needed: HashSet<Var> = HashSet::new();
-    let mut atom = |a: Atom| needed.extend(a.as_var());
+/// Dataflow analysis: which parameters of the functions are needed. A parameter that is only handed
+/// to others is needed if one of them is.
+fn needed(library: &Library) -> Vec<Option<Vec<bool>>> {
+    let mut keep: Vec<Option<Vec<bool>>> = Vec::with_capacity(library.functions.len());
+    // For each parameter that is an argument: the parameters that are handed on as this one.
+    let mut handed: HashMap<(FnId, usize), Vec<(FnId, usize)>> = HashMap::new();
+    for (function, id) in library.functions.iter().zip((0..).map(FnId)) {
+        let Some(function) = function else {
+            keep.push(None);
+            continue;
+        };
+        let mentioned = mentioned(function);
+        let roles = function.known.as_ref().map_or(&[][..], |known| &known.params);
+        let is_needed = |(k, p): (usize, &Param)| {
+            mentioned.contains(&p.var) || roles.get(k).is_some_and(|role| *role != Role::Implicit)
+        };
+        keep.push(Some(function.params.iter().enumerate().map(is_needed).collect()));
+        let places: HashMap<Var, usize> =
+            function.params.iter().zip(0..).map(|(p, k)| (p.var, k)).collect();
+        function.body.each(&mut |stm| {
+            let Exp::Op(Op::Call { function: callee, args, .. }) = &stm.exp else { return };
+            for (at, arg) in args.iter().enumerate() {
+                let place = arg.as_var().and_then(|var| places.get(&var));
+                let from = place.map(|k| (id, *k));
+                handed.entry((*callee, at)).or_default().extend(from);
+            }
+        });
+    }
+    let mut open = Vec::new();
+    for (all, id) in keep.iter().zip((0..).map(FnId)) {
+        let needed = all.iter().flatten().enumerate().filter(|(_, needed)| **needed);
+        open.extend(needed.map(|(k, _)| (id, k)));
+    }
+    while let Some(param) = open.pop() {
+        for (id, k) in handed.remove(&param).unwrap_or_default() {
+            let Some(keep) = &mut keep[id.0 as usize] else { continue };
+            if !std::mem::replace(&mut keep[k], true) {
+                open.push((id, k));
+            }
+        }
+    }
+    keep
+}
+
+/// The variables that the function mentions, other than as arguments of calls.
+fn mentioned(function: &Function) -> HashSet<Var> {
+    let mut mentioned: HashSet<Var> = HashSet::new();
+    let mut atom = |a: Atom| mentioned.extend(a.as_var());
     let sizes = function.params.iter().chain(&function.accumulators).map(|p: &Param| &p.ty);
     sizes.chain(&function.results).flat_map(|ty| &ty.dims).for_each(|d| atom(*d));
     let results = |block: &Block, atom: &mut dyn FnMut(Atom)| {
@@ -111,88 +139,74 @@ fn needed(function: &Function, id: FnId) -> HashSet<Var> {
         stm.binds.iter().flat_map(|p| &p.ty.dims).for_each(|d| atom(*d));
         stm.exp.blocks().into_iter().for_each(|block| results(block, &mut atom));
         match &stm.exp {
-            Exp::Op(Op::Call { function: callee, args, .. }) if *callee == id => {
-                for (p, arg) in function.params.iter().zip(args) {
-                    if *arg != Atom::Var(p.var) {
-                        atom(*arg);
-                    }
-                }
-            }
+            Exp::Op(Op::Call { .. }) => {}
             exp => exp.atoms(&mut atom),
         }
     });
-    needed
+    mentioned
 }
 
 /// Removes results that no call uses.
-fn results(program: &mut Function, id: FnId) -> bool {
-    let Some(function) = program.library.function(id) else { return false };
-    let mut keep = vec![false; function.results.len()];
-    let functions = program.library.functions.iter().flatten();
-    let bodies: Vec<&Block> = functions.map(|f| &f.body).chain([&program.body]).collect();
-    bodies.iter().for_each(|body| used_results(body, id, &mut keep));
-    // A kept array keeps its sizes: the bindings of each call that are its sizes, and the results
-    // before it that are its sizes.
-    bodies.iter().for_each(|body| sizes_of_results(body, id, &mut keep));
-    for k in (0..keep.len()).rev() {
-        if keep[k] {
-            for dim in &function.results[k].dims {
-                let before = function.body.results[..k].iter().position(|r| r == dim);
-                before.into_iter().for_each(|j| keep[j] = true);
+fn results(program: &mut Function) -> bool {
+    let mut keep = used(program);
+    let functions = program.library.functions.iter_mut();
+    for (function, keep) in functions.flatten().zip(keep.iter_mut().flatten()) {
+        // A kept array keeps the results before it that are its sizes.
+        for k in (0..keep.len()).rev() {
+            if keep[k] {
+                for dim in &function.results[k].dims {
+                    let before = function.body.results[..k].iter().position(|r| r == dim);
+                    before.into_iter().for_each(|j| keep[j] = true);
+                }
             }
         }
-    }
-    if !keep.contains(&false) {
-        return false;
-    }
-    if let Some(Some(function)) = program.library.functions.get_mut(id.0 as usize) {
-        function.results = kept(&function.results, &keep);
-        function.body.results = kept(&function.body.results, &keep);
+        function.results = kept(&function.results, keep);
+        function.body.results = kept(&function.body.results, keep);
         if let Some(known) = &mut function.known {
-            known.results = kept(&known.results, &keep);
+            known.results = kept(&known.results, keep);
         }
     }
     each_body(program, &mut |body| {
         each_call(body, &mut |stm| {
-            if matches!(&stm.exp, Exp::Op(Op::Call { function, .. }) if *function == id) {
-                stm.binds = kept(&stm.binds, &keep);
+            if let Exp::Op(Op::Call { function, .. }) = &stm.exp
+                && let Some(keep) = &keep[function.0 as usize]
+            {
+                stm.binds = kept(&stm.binds, keep);
             }
         });
     });
-    true
+    keep.iter().flatten().flatten().any(|keep| !keep)
 }
 
-/// Marks the results of the function that are used, other than as the size of another one.
-fn used_results(body: &Block, id: FnId, keep: &mut [bool]) {
-    if !body.any(&mut |stm| calls(stm, id)) {
-        return;
-    }
-    let uses = lambada_anf::uses(body);
-    body.each(&mut |stm| {
-        if calls(stm, id) {
-            for (keep, p) in keep.iter_mut().zip(&stm.binds) {
+/// Which results of the functions some call uses, other than as the sizes of unused ones.
+fn used(program: &Function) -> Vec<Option<Vec<bool>>> {
+    let functions = &program.library.functions;
+    let none = |f: &Option<Function>| Some(vec![false; f.as_ref()?.results.len()]);
+    let mut used: Vec<Option<Vec<bool>>> = functions.iter().map(none).collect();
+    let bodies = || functions.iter().flatten().map(|f| &f.body).chain([&program.body]);
+    for body in bodies() {
+        let uses = lambada_anf::uses(body);
+        body.each(&mut |stm| {
+            let Exp::Op(Op::Call { function, .. }) = &stm.exp else { return };
+            for (used, p) in used[function.0 as usize].iter_mut().flatten().zip(&stm.binds) {
                 let sizes = stm.binds.iter().flat_map(|p| &p.ty.dims);
                 let as_size = sizes.filter(|size| **size == Atom::Var(p.var)).count();
-                *keep |= uses.get(&p.var).is_some_and(|uses| *uses > as_size);
+                *used |= uses.get(&p.var).is_some_and(|uses| *uses > as_size);
             }
-        }
-    });
-}
-
-/// Marks the bindings of calls that are sizes of marked results.
-fn sizes_of_results(body: &Block, id: FnId, keep: &mut [bool]) {
-    body.each(&mut |stm| {
-        if calls(stm, id) {
-            for (k, p) in stm.binds.iter().enumerate() {
-                let is_size = |bind: &Param| keep[k] && p.ty.dims.contains(&Atom::Var(bind.var));
-                let sizes: Vec<usize> =
-                    (0..stm.binds.len()).filter(|j| is_size(&stm.binds[*j])).collect();
-                sizes.into_iter().for_each(|j| keep[j] = true);
+        });
+    }
+    // The bindings of each call that are sizes of a used array.
+    for body in bodies() {
+        body.each(&mut |stm| {
+            let Exp::Op(Op::Call { function, .. }) = &stm.exp else { return };
+            let Some(used) = &mut used[function.0 as usize] else { return };
+            for k in 0..stm.binds.len() {
+                for size in stm.binds[k].ty.dims.iter().filter(|_| used[k]).collect::<Vec<_>>() {
+                    let bound = stm.binds.iter().position(|p| *size == p.var.into());
+                    bound.into_iter().for_each(|j| used[j] = true);
+                }
             }
-        }
-    });
-}
-
-fn calls(stm: &Stm, id: FnId) -> bool {
-    matches!(&stm.exp, Exp::Op(Op::Call { function, .. }) if *function == id)
+        });
+    }
+    used
 }
