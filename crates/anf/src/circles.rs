@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use rustc_hash::FxHashMap;
 
-use crate::{Block, Exp, FnId, Library, Op};
+use crate::{Block, Exp, FnId, Function, Library, Op};
 
 /// The functions that some functions reach, in circles.
 #[derive(Debug, Default)]
@@ -26,6 +26,33 @@ impl Block {
             }
         });
         found
+    }
+}
+
+impl Library {
+    /// The functions that these reach, themselves included, with those that the texts of known ones
+    /// mention.
+    pub fn reached(&self, from: Vec<FnId>) -> HashSet<FnId> {
+        let (mut found, mut open) = (HashSet::new(), from);
+        while let Some(id) = open.pop() {
+            if found.insert(id)
+                && let Some(function) = self.function(id)
+            {
+                open.extend(function.body.callees());
+                let given = function.known.iter().flat_map(|known| &known.text.given);
+                open.extend(given.filter_map(|f| self.defined(&f.name)));
+            }
+        }
+        found
+    }
+
+    /// The function that the text defines because others are given it by this name.
+    pub fn defined(&self, name: &str) -> Option<FnId> {
+        let is_it = |f: &Option<Function>| {
+            let known = f.as_ref().and_then(|f| f.known.as_ref());
+            known.is_some_and(|known| known.is_defined() && known.text.name == name)
+        };
+        self.functions.iter().position(is_it).map(|k| FnId(k as u32))
     }
 }
 

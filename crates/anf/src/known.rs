@@ -9,19 +9,30 @@
 //!
 //! Sizes `s…` and the values `y…` that a derivative is given do not stand in the text.
 
+use lambada_source::CallText;
+
 /// A function with a name in the text that people read.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Known {
-    /// The name.
-    pub name: String,
+    /// The text of its calls.
+    pub text: CallText,
     /// The derivative that the function computes, if it is not the named function itself.
     pub derivative: Option<Derivative>,
     /// The number of components of the named function's result.
     pub components: usize,
+    /// The names of the components, if the result is a record.
+    pub fields: Vec<String>,
     /// The roles of the parameters.
     pub params: Vec<Role>,
     /// The roles of the results.
     pub results: Vec<Role>,
+}
+
+impl Known {
+    /// Whether the text defines the function.
+    pub fn is_defined(&self) -> bool {
+        self.text.is_defined && self.derivative.is_none()
+    }
 }
 
 /// The derivatives of a known function.

@@ -18,7 +18,7 @@
 
 use std::rc::Rc;
 
-use lambada_source::Span;
+use lambada_source::{CallText, Span};
 
 use crate::{Term, TermKind, Ty};
 
@@ -29,9 +29,9 @@ pub struct Ruled {
     pub name: Rc<str>,
     /// Whether it belongs to the library.
     pub library: bool,
-    /// Whether people read its calls and those of its derivatives by its name. Its rules are its
-    /// derivatives then.
-    pub known: bool,
+    /// How people read its calls and those of its derivatives, if they know it by a name. Its rules
+    /// are its derivatives then.
+    pub known: Option<CallText>,
     /// The function: one λ for each parameter.
     pub function: Term,
     /// From tangents of the parameters to the tangent of the result.

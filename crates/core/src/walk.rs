@@ -226,7 +226,7 @@ fn rebuild_ruled(ruled: &Ruled, with: &mut dyn Rebuild) -> TermKind {
     TermKind::Ruled(Box::new(Ruled {
         name: ruled.name.clone(),
         library: ruled.library,
-        known: ruled.known,
+        known: ruled.known.clone(),
         function,
         jvp,
         vjp,

@@ -392,7 +392,8 @@ impl Source<'_> {
 /// The imports of the modules of known functions that the text may mention.
 fn imports(function: &Function) -> Vec<Item> {
     let known = function.library.functions.iter().flatten().filter_map(|f| f.known.as_ref());
-    let modules = known.filter_map(|known| known.name.split_once('.').map(|(module, _)| module));
+    let modules =
+        known.filter_map(|known| known.text.name.split_once('.').map(|(module, _)| module));
     let modules: BTreeSet<&str> = modules.collect();
     let import = |module: &str| {
         Item::Import(Import {

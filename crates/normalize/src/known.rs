@@ -6,16 +6,21 @@
 //!                                       with vjp d     = (vjp (\(x, y) -> t) (x, y)).1 d
 //! ```
 //!
+//! A call with functions among its arguments is first made one of data alone ([`crate::lifted`]).
+//!
 //! * Assumes: the definitions are functions that do not call themselves.
 //! * Keeps: values and derivatives.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
 use lambada_core::build::{app, jvp, lam, proj, tuple, var, vjp};
 use lambada_core::{Def, DefId, Program, Rule, Ruled, Term, TermKind, Ty, Var};
 
+use lambada_source::CallText;
+
 use crate::lambdas;
+use crate::lifted::{Lifted, lifted};
 
 /// Minimal number of terms, with all calls inlined, of a definition whose name says more than its
 /// text.
@@ -33,39 +38,71 @@ pub fn with_known(
     entry: DefId,
     name_of: &dyn Fn(&Def) -> Option<Rc<str>>,
 ) -> (Program, DefId) {
-    let asked = program.def(entry).body.globals();
+    let names = long_names(program, name_of);
+    let takes_functions = |(id, _): &(&DefId, _)| !is_data(program.def(**id));
+    let taking = names.iter().filter(takes_functions).map(|(id, name)| (*id, name.clone()));
+    let lifted =
+        lifted(program, entry, &taking.collect(), &|id| name_of(program.def(id)).is_none());
+    match known(&lifted, name_of) {
+        Some(known) => known,
+        None => (program.clone(), entry),
+    }
+}
+
+/// The names of the definitions that are too long to be written out.
+fn long_names(
+    program: &Program,
+    name_of: &dyn Fn(&Def) -> Option<Rc<str>>,
+) -> HashMap<DefId, Rc<str>> {
     let mut sizes: Vec<usize> = Vec::new();
-    // The new numbers: of each definition, and of what others mention.
-    let (mut own, mut named, mut next) = (Vec::new(), Vec::new(), 0);
-    for (k, def) in program.defs.iter().enumerate() {
-        let id = DefId(k as u32);
+    let mut names = HashMap::new();
+    for (def, id) in program.defs.iter().zip((0..).map(DefId)) {
         let mentioned = def.body.globals();
         let inlined = mentioned.iter().map(|id| sizes.get(id.0 as usize).copied().unwrap_or(1));
-        sizes.push(inlined.fold(count(&def.body), usize::saturating_add));
-        let may_be = id != entry && !asked.contains(&id) && is_data(def);
-        let is_long = || sizes[k] >= least(&def.body) && !program.is_recursive(id);
-        let name = if may_be { name_of(def).filter(|_| is_long()) } else { None };
-        own.push(DefId(next));
-        next += 1 + u32::from(name.is_some());
-        named.push((DefId(next - 1), name));
+        let size = inlined.fold(count(&def.body), usize::saturating_add);
+        sizes.push(size);
+        if size >= least(&def.body) && !program.is_recursive(id) {
+            names.extend(name_of(def).map(|name| (id, name)));
+        }
     }
-    // A derivative of the derivative of a known function has no name.
-    if derives_again(program, entry, &|id| named[id.0 as usize].1.is_some()) {
-        return (program.clone(), entry);
+    names
+}
+
+/// The program and its entry, with known functions. `None` if a derivative of a derivative would
+/// have a name.
+fn known(lifted: &Lifted, name_of: &dyn Fn(&Def) -> Option<Rc<str>>) -> Option<(Program, DefId)> {
+    let Lifted { program, entry, texts } = lifted;
+    let asked = program.def(*entry).body.globals();
+    let mut texts = texts.clone();
+    for (id, name) in long_names(program, name_of) {
+        if id != *entry && !asked.contains(&id) && is_data(program.def(id)) {
+            texts.insert(id, CallText::of_data(&name));
+        }
+    }
+    if derives_again(program, *entry, &|id| texts.contains_key(&id)) {
+        return None;
+    }
+    // The new numbers: of each definition, and of what others mention.
+    let (mut own, mut mentioned, mut next) = (Vec::new(), Vec::new(), 0);
+    for id in (0..program.defs.len() as u32).map(DefId) {
+        own.push(DefId(next));
+        next += 1 + u32::from(texts.contains_key(&id));
+        mentioned.push(DefId(next - 1));
     }
     let mut made = Program { defs: Vec::new(), ..program.clone() };
-    let mentioned: Vec<DefId> = named.iter().map(|(id, _)| *id).collect();
-    for (def, (one, (_, name))) in program.defs.iter().zip(own.iter().zip(named)) {
-        // The text has no definition behind a name.
-        let body = def.body.renumbered(if name.is_none() { &mentioned } else { &own });
+    for ((def, one), id) in program.defs.iter().zip(&own).zip((0..).map(DefId)) {
+        let text = texts.remove(&id);
+        // The text has no definition behind a name, unless it was made to be one.
+        let is_written = text.as_ref().is_none_or(|text| text.is_defined || !text.given.is_empty());
+        let body = def.body.renumbered(if is_written { &mentioned } else { &own });
         let global = Term::new(TermKind::Global(*one), body.ty().clone(), body.span());
         made.defs.push(Def { group: 2 * def.group, body, ..def.clone() });
-        if let Some(name) = name {
-            let body = with_its_derivatives(&mut made, def, name, &global);
+        if let Some(text) = text {
+            let body = with_its_derivatives(&mut made, def, text, &global);
             made.defs.push(Def { group: 2 * def.group + 1, body, ..def.clone() });
         }
     }
-    (made, mentioned[entry.0 as usize])
+    Some((made, mentioned[entry.0 as usize]))
 }
 
 /// The number of terms from which a definition has a name.
@@ -123,7 +160,7 @@ fn signature(def: &Def) -> (Vec<Ty>, Ty) {
 }
 
 /// The function `own`, which the definition defines, with its derivatives as rules.
-fn with_its_derivatives(program: &mut Program, def: &Def, name: Rc<str>, own: &Term) -> Term {
+fn with_its_derivatives(program: &mut Program, def: &Def, text: CallText, own: &Term) -> Term {
     let (types, result) = signature(def);
     let hints: Vec<Rc<str>> =
         lambdas(def.body.without_rules()).0.iter().map(|x| x.hint.clone()).collect();
@@ -153,9 +190,9 @@ fn with_its_derivatives(program: &mut Program, def: &Def, name: Rc<str>, own: &T
         Some(Rule { pseudo: false, takes_value: false, adds: false, function, span: def.span })
     };
     let ruled = Ruled {
-        name,
+        name: def.name.clone(),
         library: true,
-        known: true,
+        known: Some(text),
         jvp: rule(under(of_jvp.into_iter().chain(tangents).collect(), pushed)),
         vjp: rule(under(of_vjp.into_iter().chain([cotangent]).collect(), pulled)),
         function: under(params.clone(), call(params.iter().map(var).collect())),

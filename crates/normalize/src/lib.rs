@@ -26,6 +26,7 @@ mod hoist;
 mod join;
 mod known;
 mod layout;
+mod lifted;
 mod merge;
 mod messages;
 mod polys;

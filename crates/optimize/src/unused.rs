@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, FnId, Function, Library, Op, Param, Role, Stm, Var};
+use lambada_anf::{Atom, Block, Exp, FnId, Function, Known, Library, Op, Param, Role, Stm, Var};
 
 use crate::control::kept;
 
@@ -21,8 +21,8 @@ pub(crate) fn unused(program: &mut Function) -> bool {
 fn unreached(program: &mut Function) -> bool {
     let library = &program.library;
     let mut keep = vec![false; library.functions.len()];
-    let reached = library.circles(program.body.callees()).all;
-    reached.iter().flatten().for_each(|id| keep[id.0 as usize] = true);
+    let reached = library.reached(program.body.callees());
+    reached.iter().for_each(|id| keep[id.0 as usize] = true);
     if !keep.contains(&false) {
         return false;
     }
@@ -178,11 +178,16 @@ fn results(program: &mut Function) -> bool {
     keep.iter().flatten().flatten().any(|keep| !keep)
 }
 
-/// Which results of the functions some call uses, other than as the sizes of unused ones.
+/// Which results of the functions some call uses, other than as the sizes of unused ones. The text
+/// of a call may mention the function without calling it.
 fn used(program: &Function) -> Vec<Option<Vec<bool>>> {
     let functions = &program.library.functions;
-    let none = |f: &Option<Function>| Some(vec![false; f.as_ref()?.results.len()]);
-    let mut used: Vec<Option<Vec<bool>>> = functions.iter().map(none).collect();
+    let before = |f: &Option<Function>| {
+        let f = f.as_ref()?;
+        let is_in_text = f.known.as_ref().is_some_and(Known::is_defined);
+        Some(vec![is_in_text; f.results.len()])
+    };
+    let mut used: Vec<Option<Vec<bool>>> = functions.iter().map(before).collect();
     let bodies = || functions.iter().flatten().map(|f| &f.body).chain([&program.body]);
     for body in bodies() {
         let uses = lambada_anf::uses(body);

@@ -407,7 +407,7 @@ impl Printer<'_> {
             Some(array) => self.atom(array.into()),
             None => {
                 let name = self.tokens.bind(index);
-                let inside = self.block(body, &results, false);
+                let inside = self.block(body, &results, has_rows_of_different_sizes(body, index));
                 build::for_(self.clause(&name, extent), inside)
             }
         };
@@ -621,6 +621,15 @@ impl Printer<'_> {
             }
         }
     }
+}
+
+/// Whether the number of iterations of a `for` in this body depends on the iteration. If it only
+/// adds, its units are no value of the body: rows have one size.
+fn has_rows_of_different_sizes(body: &Block, index: Var) -> bool {
+    let mut varying: HashSet<Atom> = HashSet::from([index.into()]);
+    varying.extend(body.stms.iter().flat_map(|stm| &stm.binds).map(|p| Atom::from(p.var)));
+    let varies = |stm: &Stm| matches!(&stm.exp, Exp::Nest(Nest::For { extent, .. }) if varying.contains(extent));
+    body.stms.iter().any(varies)
 }
 
 /// The sizes of the k-th result in all branches of a choice between choices; `None` for a size

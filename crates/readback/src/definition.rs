@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::{
-    Atom, Block, Exp, FnId, Function, NAMELESS, Nest, Op, Param, Stm, Ty, Var, identifier,
+    Atom, Block, Exp, FnId, Function, NAMELESS, Nest, Op, Param, Role, Stm, Ty, Var, identifier,
 };
 use lambada_source::Span;
 use lambada_surface::ast::{self, Def, Expr, ExprKind, TypeExpr, TypeKind};
@@ -33,6 +33,7 @@ pub fn definition(function: &Function, interface: &Interface) -> Def {
 
 /// A function of the library as a definition.
 pub(crate) fn function_in(function: &Function, table: &NameTable, id: FnId) -> Def {
+    let function = &with_sizes_of_its_own(function);
     let names = param_names(function);
     let size = |atom: Atom| names.get(&atom.as_var()?).map(|name| build::var(name.clone()));
     let result = |ty: &Ty| table.ty(ty, &size);
@@ -45,7 +46,7 @@ pub(crate) fn function_in(function: &Function, table: &NameTable, id: FnId) -> D
     let interface = Interface {
         name: table.function(id),
         doc: None,
-        sizes: Vec::new(),
+        sizes: function.sizes.iter().map(|size| names[size].clone()).collect(),
         params: params.map(|p| (names[&p.var].clone(), table.ty(&p.ty, &size))).collect(),
         leaves: (0..function.params.len())
             .map(|param| Leaf { param, reading: Reading::Whole })
@@ -61,6 +62,31 @@ pub(crate) fn function_in(function: &Function, table: &NameTable, id: FnId) -> D
     let mut def = definition_in(function, &interface, table, id.0 as usize);
     def.recursive = table.library.circles(vec![id]).recursive.contains(&id);
     def
+}
+
+/// A function that others are given, with the sizes that its arrays tell in brackets, and without
+/// those of its result: calls in the text do not mention them.
+fn with_sizes_of_its_own(function: &Function) -> Function {
+    let mut function = function.clone();
+    let Some(known) = function.known.as_ref().filter(|known| known.is_defined()) else {
+        return function;
+    };
+    let is_told = |role: &Role| matches!(role, Role::Component(_));
+    let told: Vec<bool> = known.results.iter().map(is_told).collect();
+    function.results = kept(&function.results, &told);
+    function.body.results = kept(&function.body.results, &told);
+    let is_size = |p: &Param| function.params.iter().any(|q| q.ty.dims.contains(&p.var.into()));
+    let roles = known.params.iter().zip(&function.params);
+    let is_param: Vec<bool> =
+        roles.map(|(role, p)| *role != Role::Implicit || !is_size(p)).collect();
+    let sizes = function.params.iter().zip(&is_param).filter(|(_, is_param)| !**is_param);
+    function.sizes = sizes.map(|(p, _)| p.var).collect();
+    function.params = kept(&function.params, &is_param);
+    function
+}
+
+fn kept<T: Clone>(items: &[T], keep: &[bool]) -> Vec<T> {
+    items.iter().zip(keep).filter(|(_, keep)| **keep).map(|(item, _)| item.clone()).collect()
 }
 
 /// The size of an axis in the text of a type, if it has one.
@@ -96,15 +122,15 @@ fn in_scope(mut size: Expr, interface: &Interface, params: &[ast::Param]) -> Opt
 /// Distinct names of the parameters: types mention sizes by these names.
 fn param_names(function: &Function) -> HashMap<Var, Rc<str>> {
     let mut taken: HashSet<String> = HashSet::new();
-    let name = |p: &Param| {
-        let hint = identifier(&function.names.hint(p.var)).to_string();
+    let name = |var: Var| {
+        let hint = identifier(&function.names.hint(var)).to_string();
         let numbered = (1..).map(|k| format!("{hint}{k}"));
         let name = std::iter::once(hint.clone()).chain(numbered).find(|n| !taken.contains(n));
         let name = name.expect("there are more numbers than parameters");
         taken.insert(name.clone());
-        (p.var, name.into())
+        (var, name.into())
     };
-    function.params.iter().map(name).collect()
+    function.sizes.iter().copied().chain(function.params.iter().map(|p| p.var)).map(name).collect()
 }
 
 /// The function as a definition, in a program with this library. `at`: its index in the library.

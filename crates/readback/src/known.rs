@@ -9,6 +9,7 @@
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Derivative, Known, Param as Bound, Role, Stm};
+use lambada_source::{CallText, GivenFunction};
 use lambada_surface::ast::{Expr, ExprKind, Param};
 use lambada_surface::build;
 
@@ -47,7 +48,7 @@ pub(crate) fn known_call(
         return;
     }
     let value = match known.derivative {
-        None => build::call(named(known), arguments),
+        None => called(of, known, arguments),
         Some(Derivative::Jvp) => {
             let tangents = in_order(of, known, args, &|role| match role {
                 Role::Tangent(k) => Some(k),
@@ -77,7 +78,15 @@ pub(crate) fn known_call(
     let whole = value.clone();
     match binds[..] {
         [(_, p)] if count == 1 => of.define(p.var, value, lines),
-        [(k, p)] => of.define(p.var, build::component(value, k), lines),
+        [(k, p)] => of.define(p.var, component(known, value, k), lines),
+        _ if !known.fields.is_empty() && count == known.components => {
+            let name = of.tokens.fresh(known.text.name.rsplit('.').next().unwrap_or("result"));
+            lines.push(Line::named(&name, value, None));
+            for (k, p) in &binds {
+                let part = component(known, build::var(name.clone()), *k);
+                of.inline.insert(p.var, part);
+            }
+        }
         _ => {
             let mut names: Vec<Rc<str>> = vec!["_".into(); count];
             for (place, (k, p)) in binds.iter().enumerate() {
@@ -91,7 +100,7 @@ pub(crate) fn known_call(
         let component = match binds.iter().find(|(place, _)| *place == k) {
             Some((_, array)) => of.atom(array.var.into()),
             None if count == 1 => whole.clone(),
-            None => build::component(whole.clone(), k),
+            None => component(known, whole.clone(), k),
         };
         of.define(p.var, call("length", [component]), lines);
     }
@@ -120,11 +129,11 @@ fn at(
     given: Option<Vec<usize>>,
 ) -> (Expr, Expr) {
     let point = build::tuple(moved.iter().map(|k| arguments[*k].clone()).collect());
-    let f = named(known);
     let last = arguments.len() - 1;
     let given = given.filter(|given| given.len() < known.components);
-    if *moved == [last] && given.is_none() {
-        return (build::call(f, arguments[..last].to_vec()), point);
+    let is_last = |f: &GivenFunction| f.args.contains(&last) || f.at > last;
+    if *moved == [last] && given.is_none() && !known.text.given.iter().any(is_last) {
+        return (called(of, known, arguments[..last].to_vec()), point);
     }
     let mut all = arguments.to_vec();
     let mut names = Vec::new();
@@ -133,12 +142,18 @@ fn at(
         all[*k] = build::var(name.clone());
         names.push(build::binds(name));
     }
-    let mut body = build::call(f, all);
+    let mut body = called(of, known, all);
     if let Some(given) = given {
         let mut parts: Vec<Rc<str>> = vec!["_".into(); known.components];
         given.iter().for_each(|k| parts[*k] = of.tokens.fresh("part"));
         body = match given[..] {
-            [k] => build::component(body, k),
+            [k] => component(known, body, k),
+            _ if !known.fields.is_empty() => {
+                let name = of.tokens.fresh("part");
+                let result = || build::var(name.clone());
+                let parts = given.iter().map(|k| component(known, result(), *k)).collect();
+                build::let_(build::binds(name.clone()), body, build::tuple(parts))
+            }
             _ => {
                 let result = given.iter().map(|k| build::var(parts[*k].clone())).collect();
                 let pattern = parts.iter().map(|name| build::binds(name.clone())).collect();
@@ -150,11 +165,42 @@ fn at(
     (build::expr(ExprKind::Lambda(vec![param], Box::new(body))), point)
 }
 
-/// `norm`, or `linalg.lu`.
-fn named(known: &Known) -> Expr {
-    match known.name.split_once('.') {
+/// The call with some of its data: `norm x`, `linalg.lu a`, `odeint (f a) y0 ts`.
+fn called(of: &Printer, known: &Known, data: Vec<Expr>) -> Expr {
+    let CallText { given, .. } = &known.text;
+    let is_captured = |k: &usize| given.iter().any(|f| f.args.contains(k));
+    let mut rest = (0..data.len()).filter(|k| !is_captured(k)).map(|k| data[k].clone());
+    let mut args = Vec::new();
+    loop {
+        let f = given.iter().find(|f| f.at == args.len());
+        let function = f.map(|f| {
+            let captured = f.args.iter().map(|k| data[*k].clone());
+            let name = of.table.function_known_as(&f.name).map_or("_".into(), |name| name);
+            build::call(build::var(name), captured.collect::<Vec<_>>())
+        });
+        match function.or_else(|| rest.next()) {
+            Some(arg) => args.push(arg),
+            None => return build::call(named(of, known), args),
+        }
+    }
+}
+
+/// The component of a result, or the field.
+fn component(known: &Known, whole: Expr, k: usize) -> Expr {
+    match known.fields.get(k) {
+        Some(name) => build::field(whole, &name.as_str().into()),
+        None => build::component(whole, k),
+    }
+}
+
+/// `norm`, `linalg.lu`, or the name of a function that the text defines.
+fn named(of: &Printer, known: &Known) -> Expr {
+    if let Some(name) = of.table.function_known_as(&known.text.name) {
+        return build::var(name);
+    }
+    match known.text.name.split_once('.') {
         Some((module, name)) => build::field(build::var(module), &name.into()),
-        None => build::var(&*known.name),
+        None => build::var(&*known.text.name),
     }
 }
 

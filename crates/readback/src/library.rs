@@ -10,7 +10,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Exp, FnId, Function, Labels, Library, Nest, NodeId, Op, Ty};
+use lambada_anf::{Atom, Block, Exp, FnId, Function, Known, Labels, Library, Nest, NodeId, Op, Ty};
 use lambada_prim::{ArrayPrim, Prim, Spelling, Surface};
 use lambada_surface::ast::{Item, TypeExpr, TypeKind};
 
@@ -46,7 +46,7 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     reserved.extend(lambada_surface::token::KEYWORDS.iter().map(|(word, _)| *word));
     called().for_each(|name| reserved.push(name));
     let known = library.functions.iter().flatten().filter_map(|f| f.known.as_ref());
-    let known: Vec<String> = known.map(|known| known.name.clone()).collect();
+    let known: Vec<String> = known.map(|known| known.text.name.clone()).collect();
     reserved.extend(known.iter().map(String::as_str));
     interface.types.iter().for_each(|declared| reserved.extend(type_name(&declared.ty)));
     let labels = Labels::new(&library, reserved);
@@ -79,13 +79,12 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     }
 }
 
-/// Drops the bodies of functions that people know, and what only these call.
+/// Drops the bodies of functions that people know, and what only these call. The functions that the
+/// text defines stay.
 fn only_named(entry: &Function, library: &mut Library) {
-    for known in library.functions.iter_mut().flatten().filter(|f| f.known.is_some()) {
-        known.body = Block::default();
-    }
-    let circles = library.circles(entry.body.callees());
-    let found: HashSet<FnId> = circles.all.into_iter().flatten().collect();
+    let is_text = |f: &&mut Function| f.known.as_ref().is_some_and(|known| !known.is_defined());
+    library.functions.iter_mut().flatten().filter(is_text).for_each(|f| f.body = Block::default());
+    let found = library.reached(entry.body.callees());
     for (function, k) in library.functions.iter_mut().zip(0..) {
         if !found.contains(&FnId(k)) {
             *function = None;
@@ -102,7 +101,8 @@ fn written(entry: &Function, interface: &Interface, table: &NameTable) -> Vec<It
         .collect();
     for (k, f) in table.library.functions.iter().enumerate() {
         // A function with accumulators stands where these are made.
-        if let Some(f) = f.as_ref().filter(|f| f.accumulators.is_empty() && f.known.is_none()) {
+        let has_text = |f: &&Function| f.known.as_ref().is_none_or(Known::is_defined);
+        if let Some(f) = f.as_ref().filter(|f| f.accumulators.is_empty()).filter(has_text) {
             items.push(Item::Def(function_in(f, table, FnId(k as u32))));
         }
     }

@@ -251,6 +251,11 @@ impl NameTable {
         self.library.function(id)?.known.as_ref()
     }
 
+    /// The name in the text of a function that it defines because others are given it.
+    pub(crate) fn function_known_as(&self, name: &str) -> Option<Rc<str>> {
+        Some(self.function(self.library.defined(name)?))
+    }
+
     pub(crate) fn ty(&self, ty: &Ty, size: &dyn Fn(Atom) -> Option<Expr>) -> TypeExpr {
         let elem = self.elem(ty.elem);
         ty.dims.iter().rev().fold(elem, |elem, dim| {

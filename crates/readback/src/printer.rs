@@ -279,6 +279,7 @@ impl Printer<'_> {
         } else if self.uses.at_most(READ_AGAIN, var)
             && !self.exported.contains(&var)
             && width(&value, NARROW).is_some()
+            && is_read(&value)
         {
             self.inline.insert(var, value);
         } else {
@@ -340,6 +341,15 @@ fn first(item: &Item) -> Option<usize> {
     match item {
         Item::Stm(k) => Some(*k),
         Item::Region(region) => region.items.iter().find_map(first),
+    }
+}
+
+/// Whether the value is an element, a field or a component of something with a name.
+fn is_read(value: &Expr) -> bool {
+    match &value.kind {
+        ExprKind::Var(_) => true,
+        ExprKind::Index(of, _) | ExprKind::Field(of, _) => is_read(of),
+        _ => false, // what is computed would be computed again
     }
 }
 

@@ -1,5 +1,6 @@
 //! Text and places in it, problems as data, and their rendering. Independent of any language.
 
+mod call_text;
 pub mod doc;
 mod fix;
 mod messages;
@@ -11,6 +12,7 @@ pub mod stack;
 mod suggest;
 mod words;
 
+pub use call_text::{CallText, GivenFunction};
 pub use doc::{About, Doc, Rewrite, Side};
 pub use fix::{Applicability, Edit, Fix, HOLE, mend};
 pub use messages::failed;

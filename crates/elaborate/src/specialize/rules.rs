@@ -25,7 +25,7 @@ impl Specialize<'_> {
         // Inside of the library, `blame` is a place outside of it.
         let library = self.scope.blame.is_some();
         let ruled =
-            Ruled { name: rules.name.clone(), library, known: false, function: bare, jvp, vjp };
+            Ruled { name: rules.name.clone(), library, known: None, function: bare, jvp, vjp };
         Term::new(TermKind::Ruled(Box::new(ruled)), ty, span)
     }
 

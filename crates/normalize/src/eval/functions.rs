@@ -71,7 +71,7 @@ impl Evaluator<'_> {
         let is_complete = xs.len() == parameters(&closure.code).len();
         let is_called = is_complete && self.codes.recursive(&closure.code).is_some();
         let value = match self.codes.rules(&closure.code).filter(|_| is_complete) {
-            Some(at) if is_called || at.ruled.known || self.may_be_differentiated() => {
+            Some(at) if is_called || at.ruled.known.is_some() || self.may_be_differentiated() => {
                 rules::invoke_ruled(self, &at, closure, &xs, ty, hint)?
             }
             Some(at) if !is_called => kernels::inlined_with_rules(self, &at, closure, xs, hint)?,

@@ -54,6 +54,13 @@ struct Subject<'a> {
     roles: Option<Roles>,
 }
 
+impl Subject<'_> {
+    /// How the text calls the function, or its derivative, if it has a text for people.
+    fn known(&self, derivative: Option<Derivative>) -> Option<anf::Known> {
+        Some(self.roles.as_ref()?.known(self.at.ruled.known.as_ref()?, derivative))
+    }
+}
+
 /// The parameters of a rule, and the values made of them.
 struct Head {
     params: Vec<Param>,
@@ -132,12 +139,12 @@ fn write_ruled(of: &mut Evaluator, id: FnId, mut subject: Subject) -> Eval<()> {
     let captured = captured.values.len();
     let jvp = reserved(of, at.ruled.jvp.as_ref())?;
     let vjp = reserved(of, at.ruled.vjp.as_ref())?;
-    let roles = at.ruled.known.then(|| Roles::of(of, &subject)).flatten();
+    let roles = if at.ruled.known.is_some() { Roles::of(of, &subject) } else { None };
     if let Some(function) = &mut of.emit.library.functions[id.0 as usize] {
         function.rules = Some(anf::Rules { captured, jvp, vjp, span: at.span });
         subject.results = known_results(function);
         subject.roles = roles.and_then(|roles| roles.with_sizes(function, &subject.results));
-        function.known = subject.roles.as_ref().map(|roles| roles.known(&name, None));
+        function.known = subject.known(None);
     }
     for (mode, core, rule) in
         [(Derivative::Jvp, &at.ruled.jvp, jvp), (Derivative::Vjp, &at.ruled.vjp, vjp)]
@@ -188,8 +195,7 @@ fn write_rule(
     let mut function = of.enter_function(outside, |emit| {
         emit.library_function((id, name), head.params, Vec::new(), results)
     });
-    function.known =
-        subject.roles.as_ref().map(|roles| roles.known(&subject.at.ruled.name, Some(mode)));
+    function.known = subject.known(Some(mode));
     of.emit.library.functions[id.0 as usize] = Some(function);
     Ok(())
 }

@@ -19,7 +19,7 @@ pub(in crate::eval) fn inlined_with_rules(
     xs: Vec<Val>,
     hint: Hint,
 ) -> Eval<Val> {
-    let is_own = at.ruled.library && !at.ruled.known;
+    let is_own = at.ruled.library && at.ruled.known.is_none();
     let prim = ArrayPrim::from_definition(&at.ruled.name).filter(|_| is_own);
     match prim.filter(|prim| prim.version(&ranks(&xs)).is_some()) {
         Some(prim) if xs.iter().all(|x| is_of_reals(of, x)) => kernel(of, prim, closure, &xs, hint),

@@ -2,10 +2,13 @@
 //!
 //! * Assumes: its rules are its derivatives.
 //! * Gives: nothing for a function with parameters or results other than scalars, arrays of
-//!   scalars, and a tuple of these as the result. Its calls are written out.
+//!   scalars, and a tuple or record of these as the result. Its calls are written out.
+
+use std::rc::Rc;
 
 use lambada_anf::{Derivative, Function, Known, Role, Ty};
 use lambada_core::Ty as CoreTy;
+use lambada_source::CallText;
 
 use super::Subject;
 use crate::eval::leaves::is_active;
@@ -17,14 +20,18 @@ use crate::sketch::{Role as InValue, Sketch, Slots};
 pub(super) struct Roles {
     params: Vec<Role>,
     results: Vec<Role>,
+    fields: Vec<Rc<str>>,
     is_active: [Vec<bool>; 2],
 }
 
 impl Roles {
     pub(super) fn of(of: &mut Evaluator, subject: &Subject) -> Option<Roles> {
-        let components = match subject.result {
-            CoreTy::Tuple(items) if !items.is_empty() => items.to_vec(),
-            other => vec![other.clone()],
+        let (components, fields) = match subject.result {
+            CoreTy::Tuple(items) if !items.is_empty() => (items.to_vec(), Vec::new()),
+            CoreTy::Record(fields) if !fields.is_empty() => {
+                fields.iter().map(|(name, ty)| (ty.clone(), name.clone())).unzip()
+            }
+            other => (vec![other.clone()], Vec::new()),
         };
         if subject.at.captured > 0 {
             return None;
@@ -33,7 +40,7 @@ impl Roles {
             components.iter().map(|ty| sketches::canonical(of, ty)).collect();
         let (params, active) = roles(of, subject.sketches, &Role::Argument)?;
         let (results, also) = roles(of, &results, &Role::Component)?;
-        Some(Roles { params, results, is_active: [active, also] })
+        Some(Roles { params, results, fields, is_active: [active, also] })
     }
 
     /// None for results with sizes that are neither those of arguments nor lengths in the text.
@@ -58,7 +65,7 @@ impl Roles {
     }
 
     /// How the text calls the function, or its derivative.
-    pub(super) fn known(&self, name: &str, derivative: Option<Derivative>) -> Known {
+    pub(super) fn known(&self, text: &CallText, derivative: Option<Derivative>) -> Known {
         let [inputs, outputs] = &self.is_active;
         let (mut params, mut results) = (self.params.clone(), self.results.clone());
         if derivative.is_some() {
@@ -84,7 +91,9 @@ impl Roles {
                 results = among(&self.params, inputs, &Role::Argument);
             }
         }
-        Known { name: name.to_string(), derivative, components: outputs.len(), params, results }
+        let (text, components) = (text.clone(), outputs.len());
+        let fields = self.fields.iter().map(|name| name.to_string()).collect();
+        Known { text, derivative, components, fields, params, results }
     }
 }
 
