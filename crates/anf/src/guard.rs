@@ -5,7 +5,7 @@
 //! which cannot fail unless the forward sweep has failed before. It also compares the sizes of
 //! arrays passed to calls and nodes of the library with the signature. The results of a block that
 //! a pass has copied without its checks are compared with their targets; so are the operands of
-//! updates and additions.
+//! updates and additions, and arrays with what takes over their sizes.
 //!
 //! *Gives* a function in which each index is evidently in range and sizes are evidently equal, as
 //! [`crate::check()`] asks. *Keeps* all else.
@@ -131,6 +131,7 @@ impl<'a> Guards<'a> {
             self.nested(&mut stm);
             if let Exp::Op(op) = &stm.exp {
                 self.operation(op, &mut block.stms);
+                self.result(op, &stm.binds, &mut block.stms);
             }
             self.declare(&stm.binds);
             self.known.pass(&stm);
@@ -159,6 +160,21 @@ impl<'a> Guards<'a> {
             && let Some(sizes) = self.types.get(to).cloned()
         {
             self.sizes(*value, sizes.get(index.len()..).unwrap_or_default(), stms);
+        }
+    }
+
+    /// Compares the sizes of an array with those of the result that takes them over, as a row of the
+    /// cotangent that a branch is given with the sizes of the whole `if`.
+    fn result(&mut self, op: &Op, binds: &[Param], stms: &mut Vec<Stm>) {
+        let (of, axes) = match op {
+            Op::Index(array, index) => (*array, index.len()),
+            Op::Update { array, .. } => (*array, 0),
+            Op::Accumulator(Atom::Var(array)) | Op::Freeze(array) => (*array, 0),
+            _ => return, // sizes of its own
+        };
+        let sizes = self.types.get(&of).cloned().unwrap_or_default();
+        for (size, wanted) in sizes.iter().skip(axes).zip(binds.iter().flat_map(|p| &p.ty.dims)) {
+            self.equal(*size, *wanted, stms);
         }
     }
 

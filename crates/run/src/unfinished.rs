@@ -3,6 +3,11 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Number of times that a removal is tried, and the time between.
+const TRIES: usize = 20;
+const PAUSE: Duration = Duration::from_millis(5);
 
 static MADE: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
@@ -37,14 +42,25 @@ pub fn remove_unfinished() {
     // Children first, because they would go on writing.
     crate::children::end_children();
     let made = made();
-    for path in made.iter() {
-        // A remaining file is only litter.
-        let _ = match path.is_dir() {
+    made.iter().for_each(|path| remove(path));
+    std::mem::forget(made);
+}
+
+/// Removes a file or folder. Other threads may still be writing into the folder, because of which
+/// it is tried again. A remaining file is only litter.
+fn remove(path: &Path) {
+    for _ in 0..TRIES {
+        let removed = match path.is_dir() {
             true => std::fs::remove_dir_all(path),
             false => std::fs::remove_file(path),
         };
+        match removed {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                std::thread::sleep(PAUSE);
+            }
+            Ok(()) | Err(_) => return,
+        }
     }
-    std::mem::forget(made);
 }
 
 #[cfg(test)]
