@@ -20,6 +20,8 @@ pub struct Known {
     pub derivative: Option<Derivative>,
     /// The number of components of the named function's result.
     pub components: usize,
+    /// The arguments, made of the data of the call.
+    pub arguments: Vec<Argument>,
     /// The names of the components, if the result is a record.
     pub fields: Vec<String>,
     /// The roles of the parameters.
@@ -44,16 +46,27 @@ pub enum Derivative {
     Vjp,
 }
 
-/// The part of a call that a parameter or a result is, by position in the text.
+/// An argument of a call, or a part of one.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Argument {
+    /// A scalar or an array of scalars, by position among all data.
+    Data(usize),
+    /// `(a, b)`
+    Tuple(Vec<Argument>),
+    /// `{a = x, b = y}`
+    Record(Vec<(String, Argument)>),
+}
+
+/// The part of a call that a parameter or a result is, by position among the data or the components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// No part of the text.
     Implicit,
     /// The length of a component of the result.
     Length(usize),
-    /// An argument.
+    /// A datum.
     Argument(usize),
-    /// The tangent of an argument.
+    /// The tangent of a datum.
     Tangent(usize),
     /// The cotangent of a component of the result.
     Cotangent(usize),

@@ -38,7 +38,7 @@ pub use generate::{Random, generate, generate_with_library};
 pub use guard::{guard, guard_block};
 pub use hints::{NAMELESS, name_values, negative};
 pub use inline::{without_rules, written_out};
-pub use known::{Derivative, Known, Role};
+pub use known::{Argument, Derivative, Known, Role};
 pub use labels::Labels;
 pub use names::{Names, Var};
 pub use naming::{Naming, identifier, numbered};

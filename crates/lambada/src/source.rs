@@ -88,8 +88,10 @@ impl Unit {
             .map_err(|problem| vec![problem])?;
         items.extend(library);
         items.push(Item::Def(def));
-        items.splice(..0, imports(&function));
-        let text = print_module(&Module { items, ..Module::default() });
+        let print = |items| print_module(&Module { items, ..Module::default() });
+        let text = print(items.clone());
+        items.splice(..0, imports(&function, &text));
+        let text = print(items);
         // The printed text must check.
         match Session::new().load_text("derivative.lam", &text, None) {
             Ok(_) => Ok(text),
@@ -389,12 +391,13 @@ impl Source<'_> {
     }
 }
 
-/// The imports of the modules of known functions that the text may mention.
-fn imports(function: &Function) -> Vec<Item> {
+/// The imports of the modules of known functions that the text mentions.
+fn imports(function: &Function, text: &str) -> Vec<Item> {
     let known = function.library.functions.iter().flatten().filter_map(|f| f.known.as_ref());
     let modules =
         known.filter_map(|known| known.text.name.split_once('.').map(|(module, _)| module));
-    let modules: BTreeSet<&str> = modules.collect();
+    let is_mentioned = |module: &&str| text.contains(&format!("{module}."));
+    let modules: BTreeSet<&str> = modules.filter(is_mentioned).collect();
     let import = |module: &str| {
         Item::Import(Import {
             path: format!("std/{module}").into(),

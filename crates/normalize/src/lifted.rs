@@ -9,7 +9,7 @@
 //! ```
 //!
 //! * Assumes: the definitions that are given functions do not call themselves.
-//! * Gives: functions that take and give scalars and arrays of scalars.
+//! * Gives: functions of scalars and arrays of scalars, and tuples and records of these.
 //! * Keeps: values and derivatives; and the exponent of the cost, because a function that reads an
 //!   element of a captured array at a captured index is given the element. Its cotangent would have
 //!   the size of the array at each call. Failures, but for such an element out of range of a
@@ -149,7 +149,7 @@ impl Lifting<'_> {
         for (arg, hint) in args.iter().zip(&hints) {
             liftable.push(match arg.ty() {
                 Ty::Fun(..) => Some(self.liftable(arg, hint)?),
-                ty if is_plain(ty) => None,
+                ty if is_made_of_plain(ty) => None,
                 _ => return None,
             });
         }
@@ -214,7 +214,9 @@ impl Lifting<'_> {
             params.push((**from).clone());
             ty = (**to).clone();
         }
-        let is_data = params.iter().all(is_plain) && is_plain_result(&ty);
+        // The text of a definition has no records.
+        let is_record = matches!(ty, Ty::Record(_));
+        let is_data = params.iter().all(is_plain) && is_plain_result(&ty) && !is_record;
         if !is_data || !free.iter().all(|x| is_made_of_plain(&x.ty)) {
             return None;
         }

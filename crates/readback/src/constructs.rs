@@ -35,6 +35,9 @@ fn readable(op: Prim) -> bool {
     op.result() == ScalarTy::Real && reals && written
 }
 
+/// Number of equal elements up to which they are listed.
+const LISTED: i64 = 3;
+
 /// Largest number of arrays that the library's `unzip…` functions return.
 const UNZIPPED: usize = 8;
 
@@ -69,7 +72,12 @@ impl Printer<'_> {
                     self.tokens.suggest(stm.binds[0].var, "zeros");
                 }
                 let value = self.decided(*value);
-                self.filled(&stm.binds[0].ty.dims, value)
+                match stm.binds[0].ty.dims[..] {
+                    [Atom::Lit(Scalar::Int(size @ 1..=LISTED))] => {
+                        build::expr(ExprKind::Array(vec![value; size as usize]))
+                    }
+                    ref dims => self.filled(dims, value),
+                }
             }
             Exp::Op(Op::Call { function, args, accumulators }) => {
                 return self.call(stm, *function, args, accumulators, lines);

@@ -6,9 +6,10 @@
 //!   vjp    (vjp (f x) y).1 d                                where only the cotangent of y is used
 //! ```
 
+use std::collections::{BTreeSet, HashMap};
 use std::rc::Rc;
 
-use lambada_anf::{Atom, Derivative, Known, Param as Bound, Role, Stm};
+use lambada_anf::{Argument, Atom, Derivative, Known, Param as Bound, Role, Stm};
 use lambada_source::{CallText, GivenFunction};
 use lambada_surface::ast::{Expr, ExprKind, Param};
 use lambada_surface::build;
@@ -48,13 +49,14 @@ pub(crate) fn known_call(
         return;
     }
     let value = match known.derivative {
-        None => called(of, known, arguments),
+        None => called(of, known, &arguments),
         Some(Derivative::Jvp) => {
             let tangents = in_order(of, known, args, &|role| match role {
                 Role::Tangent(k) => Some(k),
                 _ => None,
             });
             let moved: Vec<usize> = known.params.iter().filter_map(tangent_of).collect();
+            let (moved, tangents) = without_zeros(moved, tangents);
             let (f, point) = at(of, known, &arguments, &moved, None);
             let pushed = build::call(build::var("jvp"), [f, point, build::tuple(tangents)]);
             build::component(pushed, 1)
@@ -66,6 +68,7 @@ pub(crate) fn known_call(
             });
             let moved: Vec<usize> = binds.iter().map(|(k, _)| *k).collect();
             let given = known.params.iter().filter_map(cotangent_of).collect();
+            let (given, cotangents) = without_zeros(given, cotangents);
             let (f, point) = at(of, known, &arguments, &moved, Some(given));
             let pulled = build::component(build::call(build::var("vjp"), [f, point]), 1);
             build::call(pulled, [build::tuple(cotangents)])
@@ -75,17 +78,25 @@ pub(crate) fn known_call(
         None | Some(Derivative::Jvp) => known.components,
         Some(Derivative::Vjp) => binds.len(),
     };
-    let whole = value.clone();
+    let is_record = known.derivative != Some(Derivative::Vjp) && !known.fields.is_empty();
+    // Components that the text needs only for their lengths.
+    let is_bound = |k: usize| binds.iter().any(|(place, _)| *place == k);
+    let unbound: BTreeSet<usize> =
+        lengths.iter().map(|(k, _)| *k).filter(|k| !is_bound(*k)).collect();
+    let mut arrays: HashMap<usize, Expr> = HashMap::new();
     match binds[..] {
+        [] if count == 1 => arrays.extend(unbound.iter().map(|k| (*k, value.clone()))),
         [(_, p)] if count == 1 => of.define(p.var, value, lines),
-        [(k, p)] => of.define(p.var, component(known, value, k), lines),
-        _ if !known.fields.is_empty() && count == known.components => {
-            let name = of.tokens.fresh(known.text.name.rsplit('.').next().unwrap_or("result"));
+        [(k, p)] if unbound.is_empty() => {
+            let value = if is_record { field(known, value, k) } else { build::component(value, k) };
+            of.define(p.var, value, lines);
+        }
+        _ if is_record => {
+            let name = of.tokens.fresh(&record_hint(of, known, &binds));
             lines.push(Line::named(&name, value, None));
-            for (k, p) in &binds {
-                let part = component(known, build::var(name.clone()), *k);
-                of.inline.insert(p.var, part);
-            }
+            let part = |k| field(known, build::var(name.clone()), k);
+            binds.iter().for_each(|(k, p)| _ = of.inline.insert(p.var, part(*k)));
+            arrays.extend(unbound.iter().map(|k| (*k, part(*k))));
         }
         _ => {
             let mut names: Vec<Rc<str>> = vec!["_".into(); count];
@@ -93,17 +104,51 @@ pub(crate) fn known_call(
                 let place = if count == binds.len() { place } else { *k };
                 names[place] = of.tokens.bind(p.var);
             }
+            for k in unbound {
+                names[k] = of.tokens.fresh("part");
+                arrays.insert(k, build::var(names[k].clone()));
+            }
             lines.push(Line::several(names, value, Vec::new()));
         }
     }
     for (k, p) in lengths {
-        let component = match binds.iter().find(|(place, _)| *place == k) {
-            Some((_, array)) => of.atom(array.var.into()),
-            None if count == 1 => whole.clone(),
-            None => component(known, whole.clone(), k),
-        };
-        of.define(p.var, call("length", [component]), lines);
+        let bound = binds.iter().find(|(place, _)| *place == k);
+        let array =
+            bound.map_or_else(|| arrays[&k].clone(), |(_, array)| of.atom(array.var.into()));
+        of.define(p.var, call("length", [array]), lines);
     }
+}
+
+/// The tangents, or cotangents, and what they are of, but for evident zeros. One stays.
+fn without_zeros(of: Vec<usize>, given: Vec<Expr>) -> (Vec<usize>, Vec<Expr>) {
+    let mut all: Vec<(usize, Expr)> = of.into_iter().zip(given).collect();
+    let first = all.iter().position(|(_, value)| !is_zero(value)).unwrap_or(0);
+    let kept = all.split_off(first.min(all.len()));
+    kept.into_iter()
+        .enumerate()
+        .filter(|(k, (_, value))| *k == 0 || !is_zero(value))
+        .map(|(_, kept)| kept)
+        .unzip()
+}
+
+/// Whether it is evidently zero, or an array of zeros.
+fn is_zero(value: &Expr) -> bool {
+    match &value.kind {
+        ExprKind::Real(x) => *x == 0.0,
+        ExprKind::Array(items) => items.iter().all(is_zero),
+        ExprKind::For(_, element) => is_zero(element),
+        _ => false, // what has a name is not looked into
+    }
+}
+
+/// The name of a result that is a record: of `d.points`, it is `d`.
+fn record_hint(of: &Printer, known: &Known, binds: &[(usize, &Bound)]) -> String {
+    let own = known.text.name.rsplit('.').next().unwrap_or("result");
+    let base = binds.iter().find_map(|(k, p)| {
+        let hint = of.tokens.hint(p.var);
+        Some(hint.strip_suffix(known.fields[*k].as_str())?.strip_suffix('_')?.to_string())
+    });
+    base.unwrap_or_else(|| own.into())
 }
 
 /// The arguments of a call with a position, in the order of these.
@@ -131,9 +176,8 @@ fn at(
     let point = build::tuple(moved.iter().map(|k| arguments[*k].clone()).collect());
     let last = arguments.len() - 1;
     let given = given.filter(|given| given.len() < known.components);
-    let is_last = |f: &GivenFunction| f.args.contains(&last) || f.at > last;
-    if *moved == [last] && given.is_none() && !known.text.given.iter().any(is_last) {
-        return (called(of, known, arguments[..last].to_vec()), point);
+    if *moved == [last] && given.is_none() && ends_with(known, last) {
+        return (called(of, known, &arguments[..last]), point);
     }
     let mut all = arguments.to_vec();
     let mut names = Vec::new();
@@ -142,17 +186,18 @@ fn at(
         all[*k] = build::var(name.clone());
         names.push(build::binds(name));
     }
-    let mut body = called(of, known, all);
+    let mut body = called(of, known, &all);
     if let Some(given) = given {
         let mut parts: Vec<Rc<str>> = vec!["_".into(); known.components];
         given.iter().for_each(|k| parts[*k] = of.tokens.fresh("part"));
         body = match given[..] {
-            [k] => component(known, body, k),
+            [k] if known.fields.is_empty() => build::component(body, k),
+            [k] => field(known, body, k),
             _ if !known.fields.is_empty() => {
                 let name = of.tokens.fresh("part");
-                let result = || build::var(name.clone());
-                let parts = given.iter().map(|k| component(known, result(), *k)).collect();
-                build::let_(build::binds(name.clone()), body, build::tuple(parts))
+                let parts = given.iter().map(|k| field(known, build::var(name.clone()), *k));
+                let parts = build::tuple(parts.collect());
+                build::let_(build::binds(name), body, parts)
             }
             _ => {
                 let result = given.iter().map(|k| build::var(parts[*k].clone())).collect();
@@ -165,16 +210,27 @@ fn at(
     (build::expr(ExprKind::Lambda(vec![param], Box::new(body))), point)
 }
 
+/// Whether the last argument in the text is this datum.
+fn ends_with(known: &Known, datum: usize) -> bool {
+    let (last, given) = (known.arguments.len() - 1, &known.text.given);
+    let is_captured = |k: &usize| given.iter().any(|f: &GivenFunction| f.args.contains(k));
+    let places = (0..=last).filter(|k| !is_captured(k)).count() + given.len();
+    known.arguments[last] == Argument::Data(datum)
+        && !is_captured(&last)
+        && given.iter().all(|f| f.at + 1 < places)
+}
+
 /// The call with some of its data: `norm x`, `linalg.lu a`, `odeint (f a) y0 ts`.
-fn called(of: &Printer, known: &Known, data: Vec<Expr>) -> Expr {
+fn called(of: &Printer, known: &Known, data: &[Expr]) -> Expr {
     let CallText { given, .. } = &known.text;
-    let is_captured = |k: &usize| given.iter().any(|f| f.args.contains(k));
-    let mut rest = (0..data.len()).filter(|k| !is_captured(k)).map(|k| data[k].clone());
+    let is_captured = |k: usize| given.iter().any(|f| f.args.contains(&k));
+    let arguments = known.arguments.iter().enumerate().filter(|(k, _)| !is_captured(*k));
+    let mut rest = arguments.map_while(|(_, argument)| composed(argument, data));
     let mut args = Vec::new();
     loop {
         let f = given.iter().find(|f| f.at == args.len());
         let function = f.map(|f| {
-            let captured = f.args.iter().map(|k| data[*k].clone());
+            let captured = f.args.iter().filter_map(|k| composed(&known.arguments[*k], data));
             let name = of.table.function_known_as(&f.name).map_or("_".into(), |name| name);
             build::call(build::var(name), captured.collect::<Vec<_>>())
         });
@@ -185,12 +241,54 @@ fn called(of: &Printer, known: &Known, data: Vec<Expr>) -> Expr {
     }
 }
 
-/// The component of a result, or the field.
-fn component(known: &Known, whole: Expr, k: usize) -> Expr {
-    match known.fields.get(k) {
-        Some(name) => build::field(whole, &name.as_str().into()),
-        None => build::component(whole, k),
+/// The argument, if its data are there.
+fn composed(argument: &Argument, data: &[Expr]) -> Option<Expr> {
+    match argument {
+        Argument::Data(k) => data.get(*k).cloned(),
+        Argument::Tuple(items) => {
+            let items = items.iter().map(|item| composed(item, data));
+            Some(build::tuple(items.collect::<Option<Vec<Expr>>>()?))
+        }
+        Argument::Record(fields) => {
+            // The type of a field says that a number is an integer.
+            let made = fields.iter().map(|(_, part)| composed(part, data).map(without_type));
+            let made = made.collect::<Option<Vec<Expr>>>()?;
+            let names = || fields.iter().map(|(name, _)| name);
+            Some(whole(names(), &made).unwrap_or_else(|| {
+                let parts = names().map(|name| build::name(name.as_str())).zip(made);
+                build::expr(ExprKind::Record(parts.collect()))
+            }))
+        }
     }
+}
+
+fn without_type(value: Expr) -> Expr {
+    match &value.kind {
+        ExprKind::Annotated(inner, _) if matches!(inner.kind, ExprKind::Int(_)) => {
+            inner.as_ref().clone()
+        }
+        _ => value,
+    }
+}
+
+/// The record of which these are all fields.
+fn whole<'a>(names: impl Iterator<Item = &'a String>, fields: &[Expr]) -> Option<Expr> {
+    let mut base: Option<&Expr> = None;
+    for (name, field) in names.zip(fields) {
+        let ExprKind::Field(of, own) = &field.kind else { return None };
+        let ExprKind::Var(token) = &of.kind else { return None };
+        let is_first = base.is_none_or(|base| matches!(&base.kind, ExprKind::Var(t) if t == token));
+        if *own.text != **name || !is_first {
+            return None;
+        }
+        base = Some(of);
+    }
+    base.cloned()
+}
+
+/// The field of a result.
+fn field(known: &Known, whole: Expr, k: usize) -> Expr {
+    build::field(whole, &known.fields[k].as_str().into())
 }
 
 /// `norm`, `linalg.lu`, or the name of a function that the text defines.
@@ -208,6 +306,8 @@ fn named(of: &Printer, known: &Known) -> Expr {
 fn hint(argument: &Expr) -> String {
     match &argument.kind {
         ExprKind::Var(token) => hint_of(token).to_string(),
+        ExprKind::Field(_, name) => name.text.to_string(),
+        ExprKind::Index(of, _) => hint(of),
         _ => "x".into(),
     }
 }

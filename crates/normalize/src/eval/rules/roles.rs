@@ -1,12 +1,13 @@
 //! The text of a function that people call by its name: which slots stand in it.
 //!
 //! * Assumes: its rules are its derivatives.
-//! * Gives: nothing for a function with parameters or results other than scalars, arrays of
-//!   scalars, and a tuple or record of these as the result. Its calls are written out.
+//! * Gives: nothing for a function with parameters other than scalars, arrays of scalars, and tuples
+//!   and records of these, or with a result other than one of these or a tuple or record of them. Its calls are written out.
 
+use std::ops::RangeFrom;
 use std::rc::Rc;
 
-use lambada_anf::{Derivative, Function, Known, Role, Ty};
+use lambada_anf::{Argument, Derivative, Function, Known, Role, Ty};
 use lambada_core::Ty as CoreTy;
 use lambada_source::CallText;
 
@@ -19,6 +20,7 @@ use crate::sketch::{Role as InValue, Sketch, Slots};
 /// The slots of parameters and results in the text, with whether they have derivatives.
 pub(super) struct Roles {
     params: Vec<Role>,
+    arguments: Vec<Argument>,
     results: Vec<Role>,
     fields: Vec<Rc<str>>,
     is_active: [Vec<bool>; 2],
@@ -38,9 +40,18 @@ impl Roles {
         }
         let results: Vec<Sketch> =
             components.iter().map(|ty| sketches::canonical(of, ty)).collect();
+        let mut next = 0..;
+        let made = subject.params.iter().map(|ty| argument(ty, &mut next));
+        let arguments = made.collect::<Option<Vec<Argument>>>()?;
+        if !components.iter().all(|ty| matches!(argument(ty, &mut (0..)), Some(Argument::Data(_))))
+        {
+            return None;
+        }
         let (params, active) = roles(of, subject.sketches, &Role::Argument)?;
         let (results, also) = roles(of, &results, &Role::Component)?;
-        Some(Roles { params, results, fields, is_active: [active, also] })
+        let is_whole = active.len() == next.start && also.len() == components.len();
+        let is_active = [active, also];
+        is_whole.then_some(Roles { params, arguments, results, fields, is_active })
     }
 
     /// None for results with sizes that are neither those of arguments nor lengths in the text.
@@ -93,31 +104,53 @@ impl Roles {
         }
         let (text, components) = (text.clone(), outputs.len());
         let fields = self.fields.iter().map(|name| name.to_string()).collect();
-        Known { text, derivative, components, fields, params, results }
+        let arguments = self.arguments.clone();
+        Known { text, derivative, components, arguments, fields, params, results }
     }
 }
 
-/// The role of each slot, and whether each value is active.
+/// The role of each slot, and whether each part is active.
 fn roles(
     of: &mut Evaluator,
     sketches: &[Sketch],
     role: &dyn Fn(usize) -> Role,
 ) -> Option<(Vec<Role>, Vec<bool>)> {
     let (mut roles, mut active) = (Vec::new(), Vec::new());
-    for (k, sketch) in sketches.iter().enumerate() {
+    for sketch in sketches {
         let mut all = Slots::default();
         slots::add_slots(of, sketch, "", &mut all);
-        let mut parts = all.values.iter().filter(|slot| slot.role == InValue::Part);
-        let (part, further) = (parts.next()?, parts.next());
-        if further.is_some() || part.elem.node().is_some() || part.is_optional {
-            return None;
+        for slot in &all.values {
+            roles.push(match slot.role {
+                InValue::Part if slot.elem.node().is_some() || slot.is_optional => return None,
+                InValue::Part => {
+                    active.push(is_active(slot.elem));
+                    role(active.len() - 1)
+                }
+                InValue::Size | InValue::Tag(_) => Role::Implicit,
+            });
         }
-        active.push(is_active(part.elem));
-        let one = |slot: &crate::sketch::Slot| match slot.role {
-            InValue::Part => role(k),
-            InValue::Size | InValue::Tag(_) => Role::Implicit,
-        };
-        roles.extend(all.values.iter().map(one));
     }
     Some((roles, active))
+}
+
+/// A value made of scalars and arrays of scalars, which are numbered.
+fn argument(ty: &CoreTy, next: &mut RangeFrom<usize>) -> Option<Argument> {
+    let is_scalar = |mut ty: &CoreTy| {
+        while let CoreTy::Array(elem) = ty {
+            ty = elem;
+        }
+        matches!(ty, CoreTy::Scalar(_))
+    };
+    match ty {
+        CoreTy::Tuple(items) => {
+            let items = items.iter().map(|ty| argument(ty, next));
+            Some(Argument::Tuple(items.collect::<Option<Vec<Argument>>>()?))
+        }
+        CoreTy::Record(fields) => {
+            let fields =
+                fields.iter().map(|(name, ty)| Some((name.to_string(), argument(ty, next)?)));
+            Some(Argument::Record(fields.collect::<Option<Vec<_>>>()?))
+        }
+        other => is_scalar(other).then(|| next.next().map(Argument::Data)).flatten(),
+    }
 }
