@@ -5,7 +5,7 @@
 //! which cannot fail unless the forward sweep has failed before. It also compares the sizes of
 //! arrays passed to calls and nodes of the library with the signature. The results of a block that
 //! a pass has copied without its checks are compared with their targets; so are the operands of
-//! updates and additions, and arrays with what takes over their sizes.
+//! updates and additions, and arrays and the results that take over their sizes.
 //!
 //! *Gives* a function in which each index is evidently in range and sizes are evidently equal, as
 //! [`crate::check()`] asks. *Keeps* all else.

@@ -57,7 +57,8 @@ pub enum Argument {
     Record(Vec<(String, Argument)>),
 }
 
-/// The part of a call that a parameter or a result is, by position among the data or the components.
+/// The part of a call that a parameter or a result is, by position among the data or the
+/// components.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// No part of the text.

@@ -82,7 +82,7 @@ fn known(lifted: &Lifted, name_of: &dyn Fn(&Def) -> Option<Rc<str>>) -> Option<(
     if derives_again(program, *entry, &|id| texts.contains_key(&id)) {
         return None;
     }
-    // The new numbers: of each definition, and of what others mention.
+    // The new numbers: of each definition, and of the one that others mention for it.
     let (mut own, mut mentioned, mut next) = (Vec::new(), Vec::new(), 0);
     for id in (0..program.defs.len() as u32).map(DefId) {
         own.push(DefId(next));

@@ -75,7 +75,7 @@ struct Lifting<'a> {
     group: u32,
 }
 
-/// A scalar or an array of scalars that a function captures, or a part of what it captures.
+/// A part of a captured value: a scalar or an array of scalars.
 struct Captured {
     of: Var,
     value: Term,
@@ -153,20 +153,8 @@ impl Lifting<'_> {
                 _ => return None,
             });
         }
-        // The parameters: first what the functions capture, then the data.
-        let mut captured: Vec<Captured> = Vec::new();
-        for (f, x) in liftable.iter().flatten().flat_map(|f| f.free.iter().map(move |x| (f, x))) {
-            if captured.iter().all(|part| part.of.id != x.id) {
-                let element = f.elements.iter().find(|(of, _)| of.id == x.id);
-                let value = element.map_or_else(|| var(x), |(_, value)| value.clone());
-                let mut parts = Vec::new();
-                parts_of(value, &x.hint, &mut parts);
-                captured.extend(parts.into_iter().map(|(hint, value)| {
-                    let var = self.program.fresh(&hint, value.ty().clone());
-                    Captured { of: x.clone(), value, var }
-                }));
-            }
-        }
+        // The parameters: first the captured parts, then the data.
+        let captured = self.captured(&liftable);
         let (mut given, mut data, mut all) = (Vec::new(), Vec::new(), Vec::new());
         for (at, ((arg, f), hint)) in args.iter().zip(liftable).zip(&hints).enumerate() {
             let Some(f) = f else {
@@ -193,6 +181,25 @@ impl Lifting<'_> {
         let call = self.make(body, text);
         let args = captured.into_iter().map(|part| part.value);
         Some(args.chain(data.into_iter().map(|(_, arg)| arg)).fold(call, app))
+    }
+
+    /// The captured parts of all functions, each once.
+    fn captured(&mut self, functions: &[Option<Liftable>]) -> Vec<Captured> {
+        let mut captured: Vec<Captured> = Vec::new();
+        for (f, x) in functions.iter().flatten().flat_map(|f| f.free.iter().map(move |x| (f, x))) {
+            if captured.iter().any(|part| part.of.id == x.id) {
+                continue;
+            }
+            let element = f.elements.iter().find(|(of, _)| of.id == x.id);
+            let value = element.map_or_else(|| var(x), |(_, value)| value.clone());
+            let mut parts = Vec::new();
+            parts_of(value, &x.hint, &mut parts);
+            captured.extend(parts.into_iter().map(|(hint, value)| {
+                let var = self.program.fresh(&hint, value.ty().clone());
+                Captured { of: x.clone(), value, var }
+            }));
+        }
+        captured
     }
 
     /// The function with a λ for each parameter, if it captures only data.
@@ -238,8 +245,8 @@ impl Lifting<'_> {
         Some(Liftable { hint, function, free, elements })
     }
 
-    /// Makes a definition of the function, with a parameter for each part of what it captures; gives
-    /// its name, too.
+    /// Makes a definition of the function, with a parameter for each captured part; gives its name,
+    /// too.
     fn definition(&mut self, f: Liftable) -> (Term, String) {
         let function = self.term(&f.function);
         let (mut params, mut values) = (Vec::new(), HashMap::new());
@@ -290,7 +297,7 @@ fn is_plain(ty: &Ty) -> bool {
     match ty {
         Ty::Scalar(_) => true,
         Ty::Array(elem) => is_plain(elem),
-        Ty::Tuple(_) | Ty::Record(_) | Ty::Fun(..) | Ty::Variant(_) => false,
+        _ => false, // tuples, records, functions and variants
     }
 }
 
@@ -324,7 +331,7 @@ fn parts_of(value: Term, hint: &str, parts: &mut Vec<(Rc<str>, Term)>) {
     }
 }
 
-/// The name of a field, or of what has components.
+/// The name of a field, or of a tuple for its components.
 fn part_hint(ty: &Ty, k: usize, hint: &str) -> String {
     match ty {
         Ty::Record(fields) => fields[k].0.to_string(),

@@ -69,9 +69,14 @@ pub(crate) fn known_call(
             let moved: Vec<usize> = binds.iter().map(|(k, _)| *k).collect();
             let given = known.params.iter().filter_map(cotangent_of).collect();
             let (given, cotangents) = without_zeros(given, cotangents);
+            let is_whole = !known.fields.is_empty() && given.len() == known.components;
             let (f, point) = at(of, known, &arguments, &moved, Some(given));
             let pulled = build::component(build::call(build::var("vjp"), [f, point]), 1);
-            build::call(pulled, [build::tuple(cotangents)])
+            let cotangent = match is_whole {
+                true => record(known.fields.iter(), cotangents),
+                false => build::tuple(cotangents),
+            };
+            build::call(pulled, [cotangent])
         }
     };
     let count = match known.derivative {
@@ -119,7 +124,8 @@ pub(crate) fn known_call(
     }
 }
 
-/// The tangents, or cotangents, and what they are of, but for evident zeros. One stays.
+/// The tangents, or cotangents, that are no evident zeros, and the data or components that they are
+/// of. One stays.
 fn without_zeros(of: Vec<usize>, given: Vec<Expr>) -> (Vec<usize>, Vec<Expr>) {
     let mut all: Vec<(usize, Expr)> = of.into_iter().zip(given).collect();
     let first = all.iter().position(|(_, value)| !is_zero(value)).unwrap_or(0);
@@ -137,7 +143,7 @@ fn is_zero(value: &Expr) -> bool {
         ExprKind::Real(x) => *x == 0.0,
         ExprKind::Array(items) => items.iter().all(is_zero),
         ExprKind::For(_, element) => is_zero(element),
-        _ => false, // what has a name is not looked into
+        _ => false, // a value with a name may be anything
     }
 }
 
@@ -254,12 +260,15 @@ fn composed(argument: &Argument, data: &[Expr]) -> Option<Expr> {
             let made = fields.iter().map(|(_, part)| composed(part, data).map(without_type));
             let made = made.collect::<Option<Vec<Expr>>>()?;
             let names = || fields.iter().map(|(name, _)| name);
-            Some(whole(names(), &made).unwrap_or_else(|| {
-                let parts = names().map(|name| build::name(name.as_str())).zip(made);
-                build::expr(ExprKind::Record(parts.collect()))
-            }))
+            Some(whole(names(), &made).unwrap_or_else(|| record(names(), made)))
         }
     }
+}
+
+/// `{a = x, b = y}`
+fn record<'a>(names: impl Iterator<Item = &'a String>, fields: Vec<Expr>) -> Expr {
+    let fields = names.map(|name| build::name(name.as_str())).zip(fields);
+    build::expr(ExprKind::Record(fields.collect()))
 }
 
 fn without_type(value: Expr) -> Expr {

@@ -79,8 +79,8 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     }
 }
 
-/// Drops the bodies of functions that people know, and what only these call. The functions that the
-/// text defines stay.
+/// Drops the bodies of functions that people know, and the functions that only these call, but for
+/// those that the text defines.
 fn only_named(entry: &Function, library: &mut Library) {
     let is_text = |f: &&mut Function| f.known.as_ref().is_some_and(|known| !known.is_defined());
     library.functions.iter_mut().flatten().filter(is_text).for_each(|f| f.body = Block::default());

@@ -256,7 +256,9 @@ impl Printer<'_> {
 
     /// Inlines `var = value` at its uses, or adds it as a line.
     pub(crate) fn define(&mut self, var: Var, value: Expr, lines: &mut Vec<Line>) {
-        if self.written_once(var, &value) || self.is_offset(var, &value) {
+        let is_another_name =
+            matches!(value.kind, ExprKind::Var(_)) && !self.exported.contains(&var);
+        if is_another_name || self.written_once(var, &value) || self.is_offset(var, &value) {
             self.inline.insert(var, value);
         } else {
             let name = self.tokens.bind(var);
@@ -349,7 +351,7 @@ fn is_read(value: &Expr) -> bool {
     match &value.kind {
         ExprKind::Var(_) => true,
         ExprKind::Index(of, _) | ExprKind::Field(of, _) => is_read(of),
-        _ => false, // what is computed would be computed again
+        _ => false, // a call would be computed again
     }
 }
 

@@ -136,7 +136,7 @@ impl Guards<'_> {
                     self.ask(Part::Node(*body), &under);
                     axes.iter().for_each(|axis| self.ask(Part::Axis(*axis), &under));
                 }
-                // Each iteration needs what the next state is made of.
+                // Each iteration needs the parts of the next state.
                 Array::Carried(l, _) | Array::Final(l, _) => {
                     let under = self.outside(&under, &Axes::one(self.graph.loop_(*l).axis));
                     self.graph.parts(part, &mut |part| self.ask(part, &under));

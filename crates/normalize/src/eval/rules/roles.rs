@@ -2,7 +2,8 @@
 //!
 //! * Assumes: its rules are its derivatives.
 //! * Gives: nothing for a function with parameters other than scalars, arrays of scalars, and tuples
-//!   and records of these, or with a result other than one of these or a tuple or record of them. Its calls are written out.
+//!   and records of these, or with a result other than one of these or a tuple or record of them. Its
+//!   calls are written out.
 
 use std::ops::RangeFrom;
 use std::rc::Rc;
