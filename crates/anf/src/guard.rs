@@ -163,8 +163,8 @@ impl<'a> Guards<'a> {
         }
     }
 
-    /// Compares the sizes of an array with those of the result that takes them over, as a row of the
-    /// cotangent that a branch is given with the sizes of the whole `if`.
+    /// Compares the sizes of an array with those of the result that takes them over. A branch is
+    /// given a cotangent with the sizes of the whole `if`, and a row of it has those of the branch.
     fn result(&mut self, op: &Op, binds: &[Param], stms: &mut Vec<Stm>) {
         let (of, axes) = match op {
             Op::Index(array, index) => (*array, index.len()),
