@@ -19,6 +19,14 @@ use crate::names::hint_of;
 use crate::pieces::call;
 use crate::printer::Printer;
 
+/// The results of a call that the text uses.
+struct Used<'a> {
+    /// The components, or the cotangents, by position.
+    values: Vec<(usize, &'a Bound)>,
+    /// The lengths of components.
+    lengths: Vec<(usize, &'a Bound)>,
+}
+
 /// A call of a known function.
 pub(crate) fn known_call(
     of: &mut Printer,
@@ -27,29 +35,34 @@ pub(crate) fn known_call(
     args: &[Atom],
     lines: &mut Vec<Line>,
 ) {
-    let arguments = in_order(of, known, args, &|role| match role {
-        Role::Argument(k) => Some(k),
-        _ => None,
-    });
-    // The bindings that are used, by position in the text.
     let results = || known.results.iter().zip(&stm.binds).filter(|(_, p)| of.uses.any(p.var));
-    let at_place = |(role, p)| match role {
+    let value = |(role, p)| match role {
         &(Role::Component(k) | Role::Argument(k)) => Some((k, p)),
         _ => None,
     };
-    let binds: Vec<(usize, &Bound)> = results().filter_map(at_place).collect();
-    // A length that the text mentions follows the value.
     let length = |(role, p)| match role {
         &Role::Length(k) => Some((k, p)),
         _ => None,
     };
-    let lengths: Vec<(usize, &Bound)> = results().filter_map(length).collect();
-    if binds.is_empty() && known.derivative.is_some() {
-        // It fails where the function does.
-        return;
+    let used = Used {
+        values: results().filter_map(value).collect(),
+        lengths: results().filter_map(length).collect(),
+    };
+    // A derivative fails where the function does.
+    if !used.values.is_empty() || known.derivative.is_none() {
+        let value = text(of, known, args, &used);
+        bind(of, known, value, &used, lines);
     }
-    let value = match known.derivative {
-        None => called(of, known, &arguments),
+}
+
+/// The call.
+fn text(of: &mut Printer, known: &Known, args: &[Atom], used: &Used) -> Expr {
+    let data = in_order(of, known, args, &|role| match role {
+        Role::Argument(k) => Some(k),
+        _ => None,
+    });
+    match known.derivative {
+        None => called(of, known, &data),
         Some(Derivative::Jvp) => {
             let tangents = in_order(of, known, args, &|role| match role {
                 Role::Tangent(k) => Some(k),
@@ -57,7 +70,7 @@ pub(crate) fn known_call(
             });
             let moved: Vec<usize> = known.params.iter().filter_map(tangent_of).collect();
             let (moved, tangents) = without_zeros(moved, tangents);
-            let (f, point) = at(of, known, &arguments, &moved, None);
+            let (f, point) = at(of, known, &data, &moved, None);
             let pushed = build::call(build::var("jvp"), [f, point, build::tuple(tangents)]);
             build::component(pushed, 1)
         }
@@ -66,11 +79,11 @@ pub(crate) fn known_call(
                 Role::Cotangent(k) => Some(k),
                 _ => None,
             });
-            let moved: Vec<usize> = binds.iter().map(|(k, _)| *k).collect();
+            let moved: Vec<usize> = used.values.iter().map(|(k, _)| *k).collect();
             let given = known.params.iter().filter_map(cotangent_of).collect();
             let (given, cotangents) = without_zeros(given, cotangents);
             let is_whole = !known.fields.is_empty() && given.len() == known.components;
-            let (f, point) = at(of, known, &arguments, &moved, Some(given));
+            let (f, point) = at(of, known, &data, &moved, Some(given));
             let pulled = build::component(build::call(build::var("vjp"), [f, point]), 1);
             let cotangent = match is_whole {
                 true => record(known.fields.iter(), cotangents),
@@ -78,18 +91,21 @@ pub(crate) fn known_call(
             };
             build::call(pulled, [cotangent])
         }
-    };
-    let count = match known.derivative {
-        None | Some(Derivative::Jvp) => known.components,
-        Some(Derivative::Vjp) => binds.len(),
-    };
-    let is_record = known.derivative != Some(Derivative::Vjp) && !known.fields.is_empty();
-    // Components that the text needs only for their lengths.
-    let is_bound = |k: usize| binds.iter().any(|(place, _)| *place == k);
+    }
+}
+
+/// Binds the results that are used.
+fn bind(of: &mut Printer, known: &Known, value: Expr, used: &Used, lines: &mut Vec<Line>) {
+    let Used { values, lengths } = used;
+    let is_pullback = known.derivative == Some(Derivative::Vjp);
+    let count = if is_pullback { values.len() } else { known.components };
+    let is_record = !is_pullback && !known.fields.is_empty();
+    let is_bound = |k: usize| values.iter().any(|(place, _)| *place == k);
     let unbound: BTreeSet<usize> =
         lengths.iter().map(|(k, _)| *k).filter(|k| !is_bound(*k)).collect();
+    // The components that the text needs only for their lengths.
     let mut arrays: HashMap<usize, Expr> = HashMap::new();
-    match binds[..] {
+    match values[..] {
         [] if count == 1 => arrays.extend(unbound.iter().map(|k| (*k, value.clone()))),
         [(_, p)] if count == 1 => of.define(p.var, value, lines),
         [(k, p)] if unbound.is_empty() => {
@@ -97,16 +113,16 @@ pub(crate) fn known_call(
             of.define(p.var, value, lines);
         }
         _ if is_record => {
-            let name = of.tokens.fresh(&record_hint(of, known, &binds));
+            let name = of.tokens.fresh(&record_hint(of, known, values));
             lines.push(Line::named(&name, value, None));
             let part = |k| field(known, build::var(name.clone()), k);
-            binds.iter().for_each(|(k, p)| _ = of.inline.insert(p.var, part(*k)));
+            values.iter().for_each(|(k, p)| _ = of.inline.insert(p.var, part(*k)));
             arrays.extend(unbound.iter().map(|k| (*k, part(*k))));
         }
         _ => {
             let mut names: Vec<Rc<str>> = vec!["_".into(); count];
-            for (place, (k, p)) in binds.iter().enumerate() {
-                let place = if count == binds.len() { place } else { *k };
+            for (place, (k, p)) in values.iter().enumerate() {
+                let place = if count == values.len() { place } else { *k };
                 names[place] = of.tokens.bind(p.var);
             }
             for k in unbound {
@@ -117,9 +133,8 @@ pub(crate) fn known_call(
         }
     }
     for (k, p) in lengths {
-        let bound = binds.iter().find(|(place, _)| *place == k);
-        let array =
-            bound.map_or_else(|| arrays[&k].clone(), |(_, array)| of.atom(array.var.into()));
+        let bound = values.iter().find(|(place, _)| place == k);
+        let array = bound.map_or_else(|| arrays[k].clone(), |(_, array)| of.atom(array.var.into()));
         of.define(p.var, call("length", [array]), lines);
     }
 }
@@ -231,12 +246,12 @@ fn called(of: &Printer, known: &Known, data: &[Expr]) -> Expr {
     let CallText { given, .. } = &known.text;
     let is_captured = |k: usize| given.iter().any(|f| f.args.contains(&k));
     let arguments = known.arguments.iter().enumerate().filter(|(k, _)| !is_captured(*k));
-    let mut rest = arguments.map_while(|(_, argument)| composed(argument, data));
+    let mut rest = arguments.map_while(|(_, argument)| composed(of, argument, data));
     let mut args = Vec::new();
     loop {
         let f = given.iter().find(|f| f.at == args.len());
         let function = f.map(|f| {
-            let captured = f.args.iter().filter_map(|k| composed(&known.arguments[*k], data));
+            let captured = f.args.iter().filter_map(|k| composed(of, &known.arguments[*k], data));
             let name = of.table.function_known_as(&f.name).map_or("_".into(), |name| name);
             build::call(build::var(name), captured.collect::<Vec<_>>())
         });
@@ -248,19 +263,19 @@ fn called(of: &Printer, known: &Known, data: &[Expr]) -> Expr {
 }
 
 /// The argument, if its data are there.
-fn composed(argument: &Argument, data: &[Expr]) -> Option<Expr> {
+fn composed(of: &Printer, argument: &Argument, data: &[Expr]) -> Option<Expr> {
     match argument {
-        Argument::Data(k) => data.get(*k).cloned(),
+        // The type of the parameter, or of the field, says that a number is an integer.
+        Argument::Data(k) => data.get(*k).cloned().map(without_type),
         Argument::Tuple(items) => {
-            let items = items.iter().map(|item| composed(item, data));
+            let items = items.iter().map(|item| composed(of, item, data));
             Some(build::tuple(items.collect::<Option<Vec<Expr>>>()?))
         }
         Argument::Record(fields) => {
-            // The type of a field says that a number is an integer.
-            let made = fields.iter().map(|(_, part)| composed(part, data).map(without_type));
+            let made = fields.iter().map(|(_, part)| composed(of, part, data));
             let made = made.collect::<Option<Vec<Expr>>>()?;
             let names = || fields.iter().map(|(name, _)| name);
-            Some(whole(names(), &made).unwrap_or_else(|| record(names(), made)))
+            Some(whole(of, names(), &made).unwrap_or_else(|| record(names(), made)))
         }
     }
 }
@@ -281,18 +296,25 @@ fn without_type(value: Expr) -> Expr {
 }
 
 /// The record of which these are all fields.
-fn whole<'a>(names: impl Iterator<Item = &'a String>, fields: &[Expr]) -> Option<Expr> {
-    let mut base: Option<&Expr> = None;
-    for (name, field) in names.zip(fields) {
-        let ExprKind::Field(of, own) = &field.kind else { return None };
-        let ExprKind::Var(token) = &of.kind else { return None };
-        let is_first = base.is_none_or(|base| matches!(&base.kind, ExprKind::Var(t) if t == token));
-        if *own.text != **name || !is_first {
-            return None;
-        }
-        base = Some(of);
-    }
-    base.cloned()
+fn whole<'a>(
+    of: &Printer,
+    names: impl Iterator<Item = &'a String> + Clone,
+    fields: &[Expr],
+) -> Option<Expr> {
+    let (base, _) = field_of(fields.first()?)?;
+    let all =
+        names.clone().zip(fields).all(|(name, part)| field_of(part) == Some((base, name.as_str())));
+    let is_other = |part: &Expr| {
+        field_of(part).is_some_and(|(of, own)| of == base && names.clone().all(|name| name != own))
+    };
+    (all && !of.inline.values().any(is_other)).then(|| build::var(base.clone()))
+}
+
+/// The name of a record, and of its field.
+fn field_of(part: &Expr) -> Option<(&Rc<str>, &str)> {
+    let ExprKind::Field(of, name) = &part.kind else { return None };
+    let ExprKind::Var(token) = &of.kind else { return None };
+    Some((token, &name.text))
 }
 
 /// The field of a result.
