@@ -10,16 +10,15 @@
 //!
 //! * Assumes: the definitions that are given functions do not call themselves.
 //! * Gives: functions of scalars and arrays of scalars, and tuples and records of these.
-//! * Keeps: values and derivatives; and the exponent of the cost, because a function that reads an
-//!   element of a captured array at a captured index is given the element. Its cotangent would have
-//!   the size of the array at each call. Failures, but for such an element out of range of a
-//!   function that is not called.
+//! * Keeps: values, derivatives and failures; and the exponent of the cost, because a function that
+//!   reads an element of a captured array at a captured index is given the element, if that is
+//!   evidently in range, and else stays. The cotangent of the array would have its size at each call.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_core::build::{app, lam, proj, var};
-use lambada_core::{Def, DefId, Program, Signature, Term, TermKind, Ty, Var};
+use lambada_core::{Def, DefId, LoopKind, Program, Signature, Term, TermKind, Ty, Var};
 use lambada_source::{CallText, GivenFunction};
 
 use crate::lambdas;
@@ -41,8 +40,17 @@ pub(crate) fn lifted(
 ) -> Lifted {
     let program = Program { defs: Vec::new(), ..old.clone() };
     let places = vec![DefId(0); old.defs.len()];
-    let (functions, texts) = (HashMap::new(), HashMap::new());
-    let mut lifting = Lifting { old, taking, program, places, functions, texts, group: 0 };
+    let mut lifting = Lifting {
+        old,
+        taking,
+        program,
+        places,
+        functions: HashMap::new(),
+        sizes: HashMap::new(),
+        indices: HashMap::new(),
+        texts: HashMap::new(),
+        group: 0,
+    };
     for (k, def) in old.defs.iter().enumerate() {
         let id = DefId(k as u32);
         if old.is_recursive(id) {
@@ -63,6 +71,9 @@ pub(crate) fn lifted(
     Lifted { program: lifting.program, entry, texts: lifting.texts }
 }
 
+/// An axis of the array with this variable.
+type Axis = (u32, usize);
+
 struct Lifting<'a> {
     old: &'a Program,
     taking: &'a HashMap<DefId, Rc<str>>,
@@ -71,6 +82,9 @@ struct Lifting<'a> {
     places: Vec<DefId>,
     /// The functions that variables are bound to.
     functions: HashMap<u32, Term>,
+    /// The axes of which variables are the sizes, and those that indices of loops run along.
+    sizes: HashMap<u32, Axis>,
+    indices: HashMap<u32, Axis>,
     texts: HashMap<DefId, CallText>,
     group: u32,
 }
@@ -117,8 +131,14 @@ impl Lifting<'_> {
             if matches!(x.ty, Ty::Fun(..)) {
                 self.functions.insert(x.id, t.clone());
             }
+            self.sizes.extend(self.axis(t).map(|axis| (x.id, axis)));
             lets.push((x.clone(), self.term(t), rest));
             rest = s;
+        }
+        if let TermKind::For(i, n, _) | TermKind::Loop { kind: LoopKind::For(i, n, _), .. } =
+            rest.kind()
+        {
+            self.indices.extend(self.axis(n).map(|axis| (i.id, axis)));
         }
         let end = match self.call(rest) {
             Some(call) => call,
@@ -128,6 +148,18 @@ impl Lifting<'_> {
             Term::new(TermKind::Let(x, t, body), old.ty().clone(), old.span())
         };
         lets.into_iter().rev().fold(end, bind)
+    }
+
+    /// The axis that has this size.
+    fn axis(&self, size: &Term) -> Option<Axis> {
+        match size.kind() {
+            TermKind::Dim(xs, axis) => match xs.kind() {
+                TermKind::Var(xs) => Some((xs.id, *axis)),
+                _ => None, // no captured array
+            },
+            TermKind::Var(n) => self.sizes.get(&n.id).copied(),
+            _ => None, // no size
+        }
     }
 
     /// A call of a definition that takes functions, as a call of a function of data.
@@ -228,8 +260,9 @@ impl Lifting<'_> {
             return None;
         }
         let free: HashSet<u32> = free.iter().map(|x| x.id).collect();
-        let mut elements = Elements { program: &mut self.program, free, found: Vec::new() };
-        let mut function = elements.outside(&function, lambdas(&function).0.len());
+        let (program, indices) = (&mut self.program, &self.indices);
+        let mut elements = Elements { program, indices, free, found: Vec::new() };
+        let mut function = elements.outside(&function);
         let (elements, free) = (elements.found, function.free_vars());
         if reads_elements(&function, &free) {
             return None;
@@ -339,42 +372,51 @@ fn part_hint(ty: &Ty, k: usize, hint: &str) -> String {
     }
 }
 
-/// Elements of captured arrays at captured indices, which a function reads whenever it is called.
+/// Elements of captured arrays at captured indices that run along their axes.
 struct Elements<'a> {
     program: &'a mut Program,
+    indices: &'a HashMap<u32, Axis>,
     free: HashSet<u32>,
     found: Vec<(Var, Term)>,
 }
 
 impl Elements<'_> {
-    /// The term, under some λs, with a variable for each such element.
-    fn outside(&mut self, term: &Term, lambdas: usize) -> Term {
-        match term.kind() {
-            TermKind::Lam(x, body) if lambdas > 0 => {
-                lam(x.clone(), self.outside(body, lambdas - 1))
+    /// The term with a variable for each such element.
+    fn outside(&mut self, term: &Term) -> Term {
+        let TermKind::Index(xs, at) = term.kind() else {
+            return term.map_children(&mut |term| self.outside(term));
+        };
+        let TermKind::Var(array) = xs.kind() else {
+            return term.map_children(&mut |term| self.outside(term));
+        };
+        let runs = |(axis, index): (usize, &Term)| match index.kind() {
+            TermKind::Var(i) => {
+                self.free.contains(&i.id) && self.indices.get(&i.id) == Some(&(array.id, axis))
             }
-            TermKind::Index(xs, at) if is_element(xs, at, &self.free) && is_plain(term.ty()) => {
-                let known = self.found.iter().find(|(_, found)| same(found, term));
-                let known = known.map(|(x, _)| x.clone());
-                let x = known.unwrap_or_else(|| {
-                    let x = self.program.fresh(hint(xs), term.ty().clone());
-                    self.found.push((x.clone(), term.clone()));
-                    x
-                });
-                var(&x)
-            }
-            TermKind::Let(..)
-            | TermKind::App(..)
-            | TermKind::Tuple(_)
-            | TermKind::Proj(..)
-            | TermKind::Prim(..)
-            | TermKind::Array(_)
-            | TermKind::Index(..)
-            | TermKind::Reduce(..)
-            | TermKind::ArrayPrim(..) => term.map_children(&mut |term| self.outside(term, 0)),
-            // The others may not evaluate their parts.
-            _ => term.clone(),
+            _ => false, // not evidently in range
+        };
+        let is_element = self.free.contains(&array.id) && is_plain(term.ty());
+        if !is_element || !at.iter().enumerate().all(runs) {
+            return term.map_children(&mut |term| self.outside(term));
         }
+        let known = self.found.iter().find(|(_, found)| same(found, term));
+        if let Some((x, _)) = known {
+            return var(x);
+        }
+        let x = self.program.fresh(&array.hint, term.ty().clone());
+        self.found.push((x.clone(), term.clone()));
+        var(&x)
+    }
+}
+
+/// Whether two reads at indices that are variables are of one element.
+fn same(a: &Term, b: &Term) -> bool {
+    match (a.kind(), b.kind()) {
+        (TermKind::Var(x), TermKind::Var(y)) => x.id == y.id,
+        (TermKind::Index(x, at), TermKind::Index(y, to)) => {
+            same(x, y) && at.len() == to.len() && at.iter().zip(to).all(|(a, b)| same(a, b))
+        }
+        _ => false, // no such reads
     }
 }
 
@@ -383,28 +425,6 @@ fn is_element(xs: &Term, at: &[Term], free: &HashSet<u32>) -> bool {
     let is_captured = |term: &Term| term.free_vars().iter().all(|x| free.contains(&x.id));
     let varies = |term: &Term| !term.free_vars().is_empty();
     is_captured(xs) && at.iter().all(is_captured) && at.iter().any(varies)
-}
-
-/// Whether two reads of elements are evidently of one element.
-fn same(a: &Term, b: &Term) -> bool {
-    let all =
-        |a: &[Term], b: &[Term]| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| same(a, b));
-    match (a.kind(), b.kind()) {
-        (TermKind::Var(x), TermKind::Var(y)) => x.id == y.id,
-        (TermKind::Lit(x), TermKind::Lit(y)) => x == y,
-        (TermKind::Proj(x, k), TermKind::Proj(y, l)) => k == l && same(x, y),
-        (TermKind::Index(x, at), TermKind::Index(y, to)) => same(x, y) && all(at, to),
-        _ => false,
-    }
-}
-
-/// The name of an array, for its elements.
-fn hint(xs: &Term) -> &str {
-    match xs.kind() {
-        TermKind::Var(x) => &x.hint,
-        TermKind::Index(xs, _) | TermKind::Proj(xs, _) => hint(xs),
-        _ => "x",
-    }
 }
 
 /// Whether the function still reads such an element.

@@ -295,7 +295,7 @@ fn without_type(value: Expr) -> Expr {
     }
 }
 
-/// The record of which these are all fields.
+/// The record, if these are all of its fields, in order.
 fn whole<'a>(
     of: &Printer,
     names: impl Iterator<Item = &'a String> + Clone,

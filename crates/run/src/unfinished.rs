@@ -46,8 +46,8 @@ pub fn remove_unfinished() {
     std::mem::forget(made);
 }
 
-/// Removes a file or folder. Other threads may still be writing into the folder, because of which
-/// it is tried again. A remaining file is only litter.
+/// Removes a file or folder, and tries again, because other threads may still be writing into the
+/// folder. A remaining file is only litter.
 fn remove(path: &Path) {
     for _ in 0..TRIES {
         let removed = match path.is_dir() {

@@ -1,9 +1,8 @@
 //! The text of a function that people call by its name: which slots stand in it.
 //!
 //! * Assumes: its rules are its derivatives.
-//! * Gives: nothing for a function with parameters other than scalars, arrays of scalars, and tuples
-//!   and records of these, or with a result other than one of these or a tuple or record of them. Its
-//!   calls are written out.
+//! * Gives: nothing for a function whose parameters are not made of scalars and arrays of scalars,
+//!   or whose result is none of these and no tuple or record of them. Its calls are written out.
 
 use std::ops::RangeFrom;
 use std::rc::Rc;
