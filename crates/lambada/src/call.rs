@@ -4,7 +4,7 @@
 use std::rc::Rc;
 
 use lambada_core::data::Data;
-use lambada_core::{DefId, Program, Signature, SizedTy};
+use lambada_core::{DefId, Program, Signature, Size, SizedTy};
 use lambada_elaborate::Shape;
 use lambada_prim::{ScalarTy, Tensor};
 use lambada_source::{Problem, stack};
@@ -14,6 +14,7 @@ use crate::data::{self, Inputs};
 use crate::fields::{self, Field};
 use crate::messages::{derivatives, running};
 use crate::operators::{self, Operator};
+use crate::posterior::Space;
 use crate::types::Files;
 
 /// A program with its entry point and the parameters of the entry.
@@ -37,6 +38,8 @@ pub struct Call {
     chosen: Vec<(Rc<str>, SizedTy)>,
     /// Whether each parameter of the definition lacks a type annotation.
     inferred: Vec<bool>,
+    /// Where the parameters of the definition live.
+    spaces: Vec<Space<Size>>,
 }
 
 impl Unit {
@@ -110,12 +113,22 @@ impl Unit {
             return Err(vec![running::needs_a_function(&name, param)]);
         }
         let inferred = self.without_types(entry);
+        let spaces = self.spaces(entry, &signature);
         if operator == Operator::Value {
             let (wrt, fields, chosen) = (Vec::new(), Vec::new(), Vec::new());
             let (entry, wide) = (id, id);
-            let call =
-                Call { program, entry, name, signature, wrt, fields, wide, chosen, inferred };
-            return Ok(call);
+            return Ok(Call {
+                program,
+                entry,
+                name,
+                signature,
+                wrt,
+                fields,
+                wide,
+                chosen,
+                inferred,
+                spaces,
+            });
         }
         let (id, fields) =
             fields::widen(&mut program, id, wrt.unwrap_or_default()).map_err(|p| vec![p])?;
@@ -123,7 +136,7 @@ impl Unit {
         let chosen = chosen(&program.def(id).signature, &wrt);
         let wide = operators::derive(&mut program, id, operator, &wrt).map_err(|p| vec![p])?;
         let entry = fields::narrow(&mut program, wide, signature.params.len(), &fields);
-        Ok(Call { program, entry, name, signature, wrt, fields, wide, chosen, inferred })
+        Ok(Call { program, entry, name, signature, wrt, fields, wide, chosen, inferred, spaces })
     }
 }
 
@@ -132,6 +145,14 @@ impl Unit {
     fn without_types(&self, entry: &str) -> Vec<bool> {
         let def = Files::of(self).entry(entry);
         def.map_or_else(Vec::new, |def| def.params.iter().map(|p| p.ty.is_none()).collect())
+    }
+
+    /// Where the parameters of a definition live.
+    fn spaces(&self, entry: &str, signature: &Signature) -> Vec<Space<Size>> {
+        let files = Files::of(self);
+        let written = |k: usize| files.entry(entry)?.params.get(k)?.ty.as_ref();
+        let params = signature.params.iter().enumerate();
+        params.map(|(k, (_, ty))| files.space(written(k), ty)).collect()
     }
 }
 
@@ -146,15 +167,61 @@ impl Call {
         unit: &Unit,
     ) -> Call {
         let inferred = unit.without_types(&name);
+        let spaces = unit.spaces(&name, &signature);
         let chosen = chosen(&signature, &wrt);
         let (fields, wide) = (Vec::new(), entry);
-        Call { program, entry, name, signature, wrt, fields, wide, chosen, inferred }
+        Call { program, entry, name, signature, wrt, fields, wide, chosen, inferred, spaces }
     }
 
     /// The definition's arguments, from inputs by name.
     pub fn arguments(&self, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
+        let nothing = vec![None; self.signature.params.len()];
+        self.bound(inputs, nothing)
+    }
+
+    /// The arguments that inputs have, from inputs by name.
+    pub(crate) fn partial_arguments(
+        &self,
+        inputs: &Inputs,
+    ) -> Result<Vec<Option<Data>>, Vec<Problem>> {
+        let names: Vec<&str> = self.signature.params.iter().map(|(name, _)| &**name).collect();
+        let given = data::given(&names, inputs);
+        let absent = given.iter().map(|given| (!given).then(|| Data::Tuple(Vec::new())));
+        let args = self.bound(inputs, absent.collect())?;
+        Ok(args.into_iter().zip(given).map(|(data, given)| given.then_some(data)).collect())
+    }
+
+    fn bound(
+        &self,
+        inputs: &Inputs,
+        otherwise: Vec<Option<Data>>,
+    ) -> Result<Vec<Data>, Vec<Problem>> {
         let inferred = |k: usize| self.inferred.get(k).copied().unwrap_or(false);
-        data::bind(&self.program, &self.name, &self.signature, inputs, &inferred)
+        let (program, signature) = (&self.program, &self.signature);
+        let mut args =
+            data::bind_or(program, &self.name, signature, inputs, otherwise, &inferred)?;
+        for (space, data) in self.spaces.iter().zip(&mut args) {
+            if space.counts_from_one() {
+                space.from_file(data);
+            }
+        }
+        Ok(args)
+    }
+
+    /// Where the parameters of the definition live.
+    pub(crate) fn spaces(&self) -> &[Space<Size>] {
+        &self.spaces
+    }
+
+    /// Whether the result of the definition is a real.
+    pub(crate) fn is_density(&self) -> bool {
+        self.signature.result == Some(SizedTy::Scalar(ScalarTy::Real))
+    }
+
+    /// The printed type of the result of the definition.
+    pub(crate) fn result_type(&self) -> String {
+        let result = self.signature.result.as_ref();
+        result.map_or("a function".into(), |ty| data::print_type(&self.program, ty))
     }
 
     /// Name of the definition.

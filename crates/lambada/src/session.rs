@@ -116,6 +116,26 @@ impl Session {
         timed(&ELABORATE, || self.load_from(Text::of(name, text), &folder, None))
     }
 
+    /// Checks a text that may import a checked file by the path `path`.
+    pub(crate) fn load_beside(
+        &mut self,
+        unit: &Unit,
+        path: &str,
+        text: &str,
+    ) -> Result<Unit, Vec<Problem>> {
+        stack::roomy(|| {
+            let loaded = unit.imports.iter().map(|(key, module)| (key.clone(), (**module).clone()));
+            let own = (Rc::from(path), (*unit.module).clone());
+            let loaded = loaded.chain([own]).collect();
+            let name = format!("{path} with its data");
+            let text = Text::of(&name, text);
+            match self.elaborated_with(text, Path::new(""), None, loaded) {
+                (_, problems) if problems.iter().any(is_error) => Err(problems),
+                (unit, warnings) => Ok(Unit { warnings, ..unit }),
+            }
+        })
+    }
+
     pub(crate) fn load_from(
         &mut self,
         text: Text,
@@ -131,12 +151,24 @@ impl Session {
     /// Elaborates a text as far as possible, and returns all problems.
     pub(crate) fn elaborated(
         &mut self,
-        Text { name, text, shown_from }: Text,
+        text: Text,
         folder: &Path,
         path: Option<PathBuf>,
     ) -> (Unit, Vec<Problem>) {
-        let prelude = prelude();
         self.sources.begin();
+        self.elaborated_with(text, folder, path, Vec::new())
+    }
+
+    /// As [`elaborated`](Session::elaborated); `loaded` are files that need not be read, under their
+    /// [`import_key`]s.
+    fn elaborated_with(
+        &mut self,
+        Text { name, text, shown_from }: Text,
+        folder: &Path,
+        path: Option<PathBuf>,
+        loaded: Vec<(Rc<str>, Module)>,
+    ) -> (Unit, Vec<Problem>) {
+        let prelude = prelude();
         let file = self.sources.add(name, text);
         self.sources.show_from(file, shown_from);
         let (module, problems) = lambada_surface::parse(text, file);
@@ -147,7 +179,7 @@ impl Session {
             sources: &mut self.sources,
             files: &*self.files,
             folder,
-            loaded: Vec::new(),
+            loaded,
             open: path.into_iter().collect(),
             problems,
         };

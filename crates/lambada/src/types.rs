@@ -94,8 +94,13 @@ impl<'a> Files<'a> {
     }
 
     /// Index of the program's own file.
-    fn own(&self) -> usize {
+    pub(crate) fn own(&self) -> usize {
         self.modules.len() - 1
+    }
+
+    /// The key of an imported file.
+    pub(crate) fn key(&self, file: usize) -> Option<&'a str> {
+        self.modules[file].0
     }
 
     /// The source definition of the entry.
@@ -197,7 +202,8 @@ impl<'a> Files<'a> {
         })
     }
 
-    fn definition(&self, (file, name): &FileAndName) -> Option<&'a TypeDef> {
+    /// The definition of a type.
+    pub(crate) fn definition(&self, (file, name): &FileAndName) -> Option<&'a TypeDef> {
         self.definitions(*file).find(|def| def.name.text == *name)
     }
 
@@ -242,7 +248,7 @@ impl<'a> Files<'a> {
     }
 
     /// Resolves a type name in a file: its own types shadow those of its imports.
-    fn resolve(&self, file: usize, name: &str) -> Option<FileAndName> {
+    pub(crate) fn resolve(&self, file: usize, name: &str) -> Option<FileAndName> {
         let (from, name) =
             name.split_once('.').map_or((None, name), |(from, name)| (Some(from), name));
         let means = |(import, key, _): &(&Import, String, usize)| match (from, &import.names) {

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use lambada_core::Data;
 use lambada_loops::Seen;
 use lambada_normalize::{Inspection, Layout, Shape};
 use lambada_prim::{Memory, Tensor};
@@ -67,6 +68,31 @@ impl Compiled {
             inspections: arrays.normalized.inspections.clone(),
             sources: sources.clone(),
         })
+    }
+
+    /// The code.
+    pub(crate) fn kernel(&self) -> &Kernel {
+        &self.kernel
+    }
+
+    /// The sizes that the code takes, and the leaves of the last arguments, `data`. `first` are the
+    /// leaves of those before.
+    pub(crate) fn fixed(
+        &self,
+        first: Vec<Tensor>,
+        data: &[Data],
+    ) -> Result<(Vec<i64>, Vec<Tensor>), Problem> {
+        let moving = first.len();
+        let mut tensors = first;
+        tensors.extend(self.plan.flattened(data)?);
+        let filled = self.plan.compare(&tensors.iter().map(Leaf::Tensor).collect::<Leaves>())?;
+        for (k, tensor) in filled {
+            tensors[k] = tensor;
+        }
+        let leaves = tensors.iter().map(Leaf::Tensor).collect::<Leaves>();
+        let sizes = self.plan.sizes(&leaves).collect();
+        drop(leaves);
+        Ok((sizes, tensors.split_off(moving)))
     }
 
     /// The engine that runs the program.

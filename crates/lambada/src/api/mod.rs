@@ -19,6 +19,8 @@ mod tangents;
 mod ty;
 mod value;
 
+pub(crate) use compiled::{Compiled, Extra};
+
 pub use arg::{Arg, Args, Element, IntoArg, record, variant};
 pub use derivative::{
     Blocks, Gradient, Hessian, Hvp, Jacobian, Jvp, Pullback, SparseMatrix, Triplets, ValueAndGrad,

@@ -5,6 +5,7 @@
 //! layouts, then the sizes that the code takes. All sizes are checked against the declared ones.
 //! Keeps: native code relies on these checks.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use lambada_anf::bounds::LONGEST_AXIS;
@@ -207,6 +208,13 @@ impl Plan {
         let all = self.slots.iter().zip(given.iter().flatten());
         let copied = all.filter(|(slot, arg)| slot.whole(arg).is_none());
         copied.map(|(slot, arg)| slot.tensors(arg)).collect()
+    }
+
+    /// The leaves of the arguments of the last parameters.
+    pub(crate) fn flattened(&self, data: &[Data]) -> Result<Vec<Tensor>, Problem> {
+        let last = &self.slots[self.slots.len() - data.len()..];
+        let leaves = last.iter().zip(data).map(|(slot, data)| slot.tensors(&Arg(ArgData::Data(Cow::Borrowed(data)))));
+        leaves.collect::<Result<Vec<_>, _>>().map(|leaves| leaves.concat())
     }
 
     /// Adds the leaves of all arguments, borrowed or from `copies`.

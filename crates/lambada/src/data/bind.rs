@@ -21,20 +21,9 @@ use super::table::Lines;
 use super::{Inputs, Raw, is_identifier, json, names_match};
 use crate::messages::data as messages;
 
-/// Returns one value for each parameter in order, or all problems of the inputs. `inferred` tells
-/// whether a parameter lacks a type annotation.
-pub fn bind(
-    program: &Program,
-    definition: &str,
-    signature: &Signature,
-    inputs: &Inputs,
-    inferred: &dyn Fn(usize) -> bool,
-) -> Result<Vec<Data>, Vec<Problem>> {
-    let nothing = vec![None; signature.params.len()];
-    bind_or(program, definition, signature, inputs, nothing, inferred)
-}
-
-/// As [`bind`], with default values for parameters that the inputs do not mention.
+/// Returns one value for each parameter in order, or all problems of the inputs. `otherwise` has
+/// values for parameters that the inputs do not mention; `inferred` tells whether a parameter lacks
+/// a type annotation.
 pub fn bind_or(
     program: &Program,
     definition: &str,
@@ -89,6 +78,12 @@ pub fn bind_or(
     } else {
         Err(wrong)
     }
+}
+
+/// Whether the inputs have a value for each of the parameters.
+pub(crate) fn given(names: &[&str], inputs: &Inputs) -> Vec<bool> {
+    let given = by_name("", names, inputs, &mut Vec::new());
+    names.iter().map(|name| given.contains_key(name)).collect()
 }
 
 /// Matches inputs with parameters by name; unnamed inputs fill the parameters in order.

@@ -7,6 +7,7 @@ pub mod gradbench;
 #[cfg(feature = "paper")]
 pub mod paper;
 pub mod plot;
+pub mod posterior;
 pub mod program;
 pub mod running;
 pub mod verify;

@@ -1,0 +1,68 @@
+//! Definitions as posteriors.
+
+use lambada_source::{Problem, quoted};
+
+/// No definition, or several, that could be the log density.
+pub fn which(found: &[String]) -> Problem {
+    let names: Vec<&str> = found.iter().map(String::as_str).collect();
+    match found {
+        [] => Problem::general(
+            "E0900",
+            "no definition of the file is a log density: a function whose result is a real",
+        )
+        .hint("a model is a definition `def model (mu : real) (y : []real) : real = …`"),
+        _ => Problem::general("E0900", format!("several definitions could be the log density: {}", quoted(&names)))
+            .hint(format!("name one after the file: `{}`", names[0])),
+    }
+}
+
+/// A definition with another result.
+pub fn no_density(definition: &str, result: &str) -> Problem {
+    Problem::general(
+        "E0901",
+        format!("`{definition}` is no log density: its result is {result}, not a real"),
+    )
+    .hint("the log density is the sum of the logarithms of all its factors: `sum` makes a real of an array")
+}
+
+/// Data for all parameters.
+pub fn nothing_unknown(definition: &str) -> Problem {
+    Problem::general(
+        "E0902",
+        format!("the data give all parameters of `{definition}`, so there is none to estimate"),
+    )
+    .hint("parameters that are to be estimated have no member of their name in the data")
+}
+
+/// A parameter that needs data.
+pub fn no_data(definition: &str, name: &str, ty: &str) -> Problem {
+    Problem::general(
+        "E0903",
+        format!("the parameter `{name} : {ty}` of `{definition}` has no data, and only reals can be estimated"),
+    )
+    .hint(format!("add `{name}` to the data: a member of the file, or `{name}=VALUE`"))
+}
+
+/// A parameter whose size no data have.
+pub fn no_size(name: &str, ty: &str, size: &str) -> Problem {
+    let problem = Problem::general(
+        "E0904",
+        format!("no data have the size `{size}` of the parameter `{name} : {ty}`"),
+    );
+    let plain = size.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '\'');
+    if plain { problem.hint(format!("give it: `--size {size}=8`")) } else { problem }
+}
+
+/// A parameter of any size.
+pub fn open_size(name: &str, ty: &str) -> Problem {
+    Problem::general(
+        "E0905",
+        format!("the parameter `{name} : {ty}` may have any size, and has no data"),
+    )
+    .hint(format!("name the size: `def model [n] ({name} : [n]real)`, with `n` a size of data or of `--size n=8`"))
+}
+
+/// A size that data have, given otherwise.
+pub fn size_of_data(name: &str, given: usize, found: usize) -> Problem {
+    Problem::general("E0906", format!("`--size {name}={given}`, but `{name}` is {found} in the data"))
+}

@@ -1,0 +1,99 @@
+//! A compiled program whose last arguments are constant. The first ones are taken from one vector
+//! of reals, without copies where machine code runs.
+
+use std::ops::Range;
+
+use lambada_core::Data;
+use lambada_prim::{Scalar, Tensor};
+use lambada_run::{Argument, Elements, Got, Lent};
+use lambada_source::{Failure, Problem, Sources, stack};
+
+use super::space::Variable;
+use crate::api::Compiled;
+use crate::{Call, Options};
+
+/// A program with its constant arguments.
+pub(super) struct Bound {
+    compiled: Compiled,
+    /// The leaves that come from the vector.
+    leaves: Vec<(Vec<usize>, Range<usize>)>,
+    data: Vec<Tensor>,
+    sizes: Vec<i64>,
+}
+
+impl Bound {
+    /// Compiles a call whose first arguments are `coordinates`, in this order.
+    pub(super) fn new(
+        call: &Call,
+        coordinates: &[Variable],
+        data: &[Data],
+        sources: &Sources,
+        options: &Options,
+    ) -> Result<Bound, Vec<Problem>> {
+        let compiled = Compiled::new(call, crate::api::Extra::None, sources, options)?;
+        let mut start = 0;
+        let mut leaves = Vec::new();
+        for Variable { dims, .. } in coordinates {
+            let end = start + dims.iter().product::<usize>();
+            leaves.push((dims.clone(), start..end));
+            start = end;
+        }
+        let zeros = |(dims, range): &(Vec<usize>, Range<usize>)| {
+            Tensor::reals(dims.clone(), vec![0.0; range.len()])
+        };
+        let (sizes, data) = compiled
+            .fixed(leaves.iter().map(zeros).collect(), data)
+            .map_err(|problem| vec![problem])?;
+        Ok(Bound { compiled, leaves, data, sizes })
+    }
+
+    /// Runs the program on a vector; `receive` gets the results.
+    fn run<R>(
+        &self,
+        from: &[f64],
+        receive: impl FnOnce(&mut dyn Iterator<Item = Got<'_>>) -> R,
+    ) -> Result<R, Failure> {
+        let (moving, fixed) = (self.leaves.len(), self.data.len());
+        let argument = |k: usize| match k.checked_sub(moving) {
+            Some(k) => Argument::from(&self.data[k]),
+            None => match &self.leaves[k] {
+                (dims, at) if dims.is_empty() => Argument::Scalar(Scalar::Real(from[at.start])),
+                (dims, at) => Argument::Array(dims, Lent::Real(&from[at.clone()])),
+            },
+        };
+        let args = (0..moving + fixed).map(argument);
+        self.compiled.kernel().with(self.sizes.iter().copied(), args, |call| {
+            match call.is_native() {
+                true => call.run(&|_, _| {})?,
+                false => stack::roomy(|| call.run(&|_, _| {}))?,
+            }
+            Ok(receive(&mut call.results()))
+        })?
+    }
+
+    /// Writes the reals of the results one after the other.
+    pub(super) fn reals(&self, from: &[f64], out: &mut [f64]) -> Result<(), Failure> {
+        self.run(from, |results| {
+            let mut at = 0;
+            for result in results {
+                match result {
+                    Got::Scalar(Scalar::Real(x)) => {
+                        out[at] = x;
+                        at += 1;
+                    }
+                    Got::Array(_, Elements::Real(values)) => {
+                        out[at..at + values.len()].copy_from_slice(values);
+                        at += values.len();
+                    }
+                    Got::Array(_, Elements::Single(values)) => {
+                        for x in values {
+                            out[at] = f64::from(*x);
+                            at += 1;
+                        }
+                    }
+                    Got::Scalar(_) | Got::Array(..) => {}
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,148 @@
+//! Posteriors → draws, by the No-U-Turn Sampler.
+//!
+//! - `start`: initial points;
+//! - `path`: one draw; `shape`: the space in which it moves;
+//! - `adapt`: what is learned in the warm-up;
+//! - `nuts`: one chain;
+//! - here: the chains, on threads.
+//!
+//! The draws depend on the seed and not on the number of threads, because each chain has random
+//! numbers of its own.
+
+mod adapt;
+mod nuts;
+mod path;
+mod shape;
+mod start;
+
+use std::num::NonZeroUsize;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use lambada::{Failure, Posterior};
+
+pub use start::Unstarted;
+
+/// How to sample.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Number of chains.
+    pub chains: usize,
+    /// Draws of each chain that adapt the sampler and are not kept.
+    pub warmup: u64,
+    /// Draws of each chain that are kept.
+    pub draws: u64,
+    /// The seed.
+    pub seed: u64,
+    /// The mean acceptance probability that the size of steps is adapted to.
+    pub target_accept: f64,
+    /// A draw takes at most 2 to this power steps.
+    pub max_depth: u64,
+    /// What is adapted to the shape of the posterior.
+    pub metric: Metric,
+    /// Number of threads.
+    pub threads: NonZeroUsize,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings {
+            chains: 4,
+            warmup: 1000,
+            draws: 1000,
+            seed: 0,
+            target_accept: 0.8,
+            max_depth: 10,
+            metric: Metric::Diagonal,
+            threads: NonZeroUsize::MIN,
+        }
+    }
+}
+
+/// The shape that the sampler adapts to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Metric {
+    /// The scale of each coordinate.
+    Diagonal,
+    /// The covariance of the coordinates.
+    Dense,
+}
+
+/// What a draw cost and how it went.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Statistics {
+    /// The log density of the coordinates.
+    pub log_density: f64,
+    /// The energy of the path.
+    pub energy: f64,
+    /// Size of steps.
+    pub step_size: f64,
+    /// Mean acceptance probability along the path.
+    pub acceptance: f64,
+    /// Doublings of the path.
+    pub depth: u64,
+    /// Number of steps.
+    pub steps: u64,
+    /// Whether the path left the region in which its steps are precise.
+    pub diverging: bool,
+}
+
+/// The draws of a chain.
+#[derive(Clone, Debug, Default)]
+pub struct Chain {
+    /// The values of the parameters, draw by draw.
+    pub values: Vec<f64>,
+    /// One for each draw.
+    pub statistics: Vec<Statistics>,
+}
+
+/// Follows the chains.
+pub trait Watch: Sync {
+    /// A chain made a draw, the `draw`th with those of the warm-up.
+    fn drawn(&self, chain: usize, draw: u64, diverging: bool);
+
+    /// Whether the chains are to end with the draws that they have.
+    fn stops(&self) -> bool;
+}
+
+/// Why there are no draws.
+#[derive(Debug)]
+pub enum Unsampled {
+    /// No point was found where the density is finite.
+    Start(Unstarted),
+    /// The program failed.
+    Failed(Failure),
+}
+
+/// Draws from a posterior. `from` are coordinates to begin at [default: points drawn as Stan draws
+/// them].
+///
+/// # Errors
+/// The density is nowhere finite, or the program fails on draws.
+pub fn sample(
+    posterior: &Posterior,
+    settings: &Settings,
+    from: Option<&[f64]>,
+    watch: &dyn Watch,
+) -> Result<Vec<Chain>, Unsampled> {
+    let next = AtomicUsize::new(0);
+    let made: Mutex<Vec<(usize, Result<Chain, Unsampled>)>> = Mutex::default();
+    let work = || loop {
+        let chain = next.fetch_add(1, Ordering::Relaxed);
+        if chain >= settings.chains {
+            return;
+        }
+        let result = nuts::chain(posterior, settings, chain, from, watch);
+        let mut made = made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        made.push((chain, result));
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..settings.threads.get().min(settings.chains) {
+            scope.spawn(work);
+        }
+        work();
+    });
+    let mut made = made.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    made.sort_by_key(|(chain, _)| *chain);
+    made.into_iter().map(|(_, chain)| chain).collect()
+}

@@ -1,0 +1,143 @@
+//! The linear map from the space in which the sampler moves, where the posterior is about as wide
+//! in all directions, to the coordinates.
+
+/// The map.
+#[derive(Clone, Debug)]
+pub(crate) enum Shape {
+    /// A scale for each coordinate.
+    Scales(Vec<f64>),
+    /// The Cholesky factor of a covariance, row by row.
+    Factor(Vec<f64>),
+}
+
+impl Shape {
+    /// Adds `by` times the image of `v` to `to`.
+    pub(crate) fn add_image(&self, v: &[f64], by: f64, to: &mut [f64]) {
+        match self {
+            Shape::Scales(scales) => {
+                for ((to, v), scale) in to.iter_mut().zip(v).zip(scales) {
+                    *to += by * scale * v;
+                }
+            }
+            Shape::Factor(factor) => {
+                for (i, (to, row)) in to.iter_mut().zip(factor.chunks(v.len())).enumerate() {
+                    *to += by * dot(&row[..=i], &v[..=i]);
+                }
+            }
+        }
+    }
+
+    /// Pulls a gradient by coordinates back.
+    pub(crate) fn pull(&self, gradient: &[f64], back: &mut [f64]) {
+        match self {
+            Shape::Scales(scales) => {
+                for ((back, g), scale) in back.iter_mut().zip(gradient).zip(scales) {
+                    *back = scale * g;
+                }
+            }
+            Shape::Factor(factor) => {
+                back.fill(0.0);
+                for (i, (g, row)) in gradient.iter().zip(factor.chunks(gradient.len())).enumerate()
+                {
+                    for (back, x) in back[..=i].iter_mut().zip(row) {
+                        *back += x * g;
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// Running means, and sums of squares or of products around them.
+#[derive(Clone, Debug)]
+pub(crate) struct Moments {
+    count: f64,
+    mean: Vec<f64>,
+    /// Of each component, or of each pair, row by row.
+    products: Vec<f64>,
+    pairs: bool,
+    away: Vec<f64>,
+}
+
+impl Moments {
+    pub(crate) fn new(dimension: usize, pairs: bool) -> Moments {
+        let count = if pairs { dimension * dimension } else { dimension };
+        Moments {
+            count: 0.0,
+            mean: vec![0.0; dimension],
+            products: vec![0.0; count],
+            pairs,
+            away: vec![0.0; dimension],
+        }
+    }
+
+    pub(crate) fn count(&self) -> f64 {
+        self.count
+    }
+
+    pub(crate) fn add(&mut self, x: &[f64]) {
+        self.count += 1.0;
+        let dimension = self.mean.len();
+        for (away, (mean, x)) in self.away.iter_mut().zip(self.mean.iter_mut().zip(x)) {
+            *away = x - *mean;
+            *mean += *away / self.count;
+        }
+        for (i, (mean, x)) in self.mean.iter().zip(x).enumerate() {
+            let rest = x - mean;
+            if self.pairs {
+                let row = &mut self.products[i * dimension..][..=i];
+                row.iter_mut().zip(&self.away).for_each(|(sum, away)| *sum += rest * away);
+            } else {
+                self.products[i] += rest * self.away[i];
+            }
+        }
+    }
+
+    /// The variances, or the lower triangle of the covariance.
+    fn variances(&self) -> impl Iterator<Item = f64> + '_ {
+        self.products.iter().map(|sum| sum / (self.count - 1.0))
+    }
+}
+
+/// Bounds of squared scales.
+const SMALLEST: f64 = 1e-20;
+const LARGEST: f64 = 1e20;
+
+/// The scales of coordinates from their variances and those of their gradients: the metric that
+/// makes both alike. Scales that are not known yet stay.
+pub(crate) fn scales(points: &Moments, gradients: &Moments, scales: &mut [f64]) {
+    let both = points.variances().zip(gradients.variances());
+    for (scale, (point, gradient)) in scales.iter_mut().zip(both) {
+        let square = (point / gradient).sqrt();
+        if square.is_finite() && square > 0.0 {
+            *scale = square.clamp(SMALLEST, LARGEST).sqrt();
+        }
+    }
+}
+
+/// The factor of a covariance of points, regularized as in Stan; `None` if it is not positive.
+pub(crate) fn factor(points: &Moments) -> Option<Vec<f64>> {
+    let dimension = points.mean.len();
+    let count = points.count;
+    let mut a: Vec<f64> =
+        points.variances().map(|x| x * count / (count + 5.0)).collect();
+    for i in 0..dimension {
+        a[i * dimension + i] += 1e-3 * 5.0 / (count + 5.0);
+    }
+    for j in 0..dimension {
+        for i in j..dimension {
+            let done = dot(&a[i * dimension..][..j], &a[j * dimension..][..j]);
+            let rest = a[i * dimension + j] - done;
+            a[i * dimension + j] = match i == j {
+                true if rest > 0.0 => rest.sqrt(),
+                true => return None,
+                false => rest / a[j * dimension + j],
+            };
+        }
+    }
+    a.iter().all(|x| x.is_finite()).then_some(a)
+}

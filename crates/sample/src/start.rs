@@ -1,0 +1,52 @@
+//! Initial points, as Stan draws them: coordinates uniform from −2 to 2.
+
+use lambada::{Failure, Posterior};
+use rand::rngs::ChaCha8Rng;
+use rand::{RngExt, SeedableRng};
+
+/// Number of points that are tried.
+const TRIES: usize = 100;
+
+/// The random numbers of a chain.
+pub(crate) fn generator(seed: u64, chain: usize) -> ChaCha8Rng {
+    let mut generator = ChaCha8Rng::seed_from_u64(seed);
+    generator.set_stream(chain as u64);
+    generator
+}
+
+/// Why a chain could not begin.
+#[derive(Debug)]
+pub struct Unstarted {
+    /// The last point that was tried.
+    pub point: Vec<f64>,
+    /// The log density there.
+    pub density: f64,
+    /// Whether only the gradient is not finite.
+    pub gradient_only: bool,
+    /// The failure of the program there.
+    pub failure: Option<Failure>,
+}
+
+/// A point where the density and its gradient are finite.
+pub(crate) fn point(
+    posterior: &Posterior,
+    from: Option<&[f64]>,
+    generator: &mut ChaCha8Rng,
+) -> Result<Vec<f64>, Unstarted> {
+    let dimension = posterior.dimension();
+    let mut both = vec![0.0; dimension + 1];
+    let mut last = None;
+    for _ in 0..if from.is_some() { 1 } else { TRIES } {
+        let point: Vec<f64> = match from {
+            Some(from) => from.to_vec(),
+            None => (0..dimension).map(|_| generator.random_range(-2.0..2.0)).collect(),
+        };
+        let failure = posterior.density(&point, &mut both).err();
+        let density = if failure.is_some() { f64::NAN } else { both[0] };
+        if density.is_finite() && both[1..].iter().all(|x| x.is_finite()) {
+            return Ok(point);
+        }
+        last = Some(Unstarted { point, density, gradient_only: density.is_finite(), failure });
+    }
+    Err(last.expect("at least one point is tried"))
+}
