@@ -150,7 +150,9 @@ impl Draws {
         let width: usize = sizes.iter().sum();
         let mut lengths = Vec::new();
         for (k, chain) in chains.iter().enumerate() {
-            lengths.push(length(chain, width).map_err(|why| Wrong::shape(format!("chain {k} {why}")))?);
+            lengths.push(
+                length(chain, width).map_err(|why| Wrong::shape(format!("chain {k} {why}")))?,
+            );
         }
         let kept: Vec<&Chain> =
             chains.iter().zip(&lengths).filter(|(_, n)| **n > 0).map(|(chain, _)| chain).collect();
@@ -357,7 +359,10 @@ mod tests {
         assert_eq!(draws.variables[0].values, [0.0, 5.0, 100.0, 105.0]);
         assert_eq!(draws.statistic("lp"), Some(&[0.0, 0.0, 100.0, 100.0][..]));
         let last = draws.elements().last().expect("there are elements");
-        assert_eq!((last.name(), draws.scalar(last)), ("l[1,1]".into(), vec![4.0, 9.0, 104.0, 109.0]));
+        assert_eq!(
+            (last.name(), draws.scalar(last)),
+            ("l[1,1]".into(), vec![4.0, 9.0, 104.0, 109.0])
+        );
         draws.check().expect("the arrays have their lengths");
     }
 

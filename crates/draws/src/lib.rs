@@ -8,13 +8,13 @@
 
 mod draws;
 mod stats;
-//mod summary;
-//mod warnings;
+mod summary;
+mod warnings;
 
 pub use draws::{Array, Chain, Draws, Element, Statistic, Variable, Wrong, names};
 pub use stats::{
     Scalar, Worth, energy_fraction, ess_bulk, ess_quantile, ess_tail, mcse_mean, mcse_quantile,
     mcse_sd, quantile, rhat,
 };
-//pub use summary::{Row, Summary};
-//pub use warnings::{Finding, Kind, warnings};
+pub use summary::{Row, Summary};
+pub use warnings::{Finding, Kind, warnings};
