@@ -16,10 +16,11 @@ mod shape;
 mod start;
 
 use std::num::NonZeroUsize;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use lambada::{Failure, Posterior};
+use lambada_draws::{Chain, Draws, names};
 
 pub use start::Unstarted;
 
@@ -68,34 +69,6 @@ pub enum Metric {
     Dense,
 }
 
-/// What a draw cost and how it went.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Statistics {
-    /// The log density of the coordinates.
-    pub log_density: f64,
-    /// The energy of the path.
-    pub energy: f64,
-    /// Size of steps.
-    pub step_size: f64,
-    /// Mean acceptance probability along the path.
-    pub acceptance: f64,
-    /// Doublings of the path.
-    pub depth: u64,
-    /// Number of steps.
-    pub steps: u64,
-    /// Whether the path left the region in which its steps are precise.
-    pub diverging: bool,
-}
-
-/// The draws of a chain.
-#[derive(Clone, Debug, Default)]
-pub struct Chain {
-    /// The values of the parameters, draw by draw.
-    pub values: Vec<f64>,
-    /// One for each draw.
-    pub statistics: Vec<Statistics>,
-}
-
 /// Follows the chains.
 pub trait Watch: Sync {
     /// A chain made a draw, the `draw`th with those of the warm-up.
@@ -115,7 +88,7 @@ pub enum Unsampled {
 }
 
 /// Draws from a posterior. `from` are coordinates to begin at [default: points drawn as Stan draws
-/// them].
+/// them]. Chains that `watch` stops are as long as the shortest of them.
 ///
 /// # Errors
 /// The density is nowhere finite, or the program fails on draws.
@@ -124,7 +97,7 @@ pub fn sample(
     settings: &Settings,
     from: Option<&[f64]>,
     watch: &dyn Watch,
-) -> Result<Vec<Chain>, Unsampled> {
+) -> Result<Draws, Unsampled> {
     let next = AtomicUsize::new(0);
     let made: Mutex<Vec<(usize, Result<Chain, Unsampled>)>> = Mutex::default();
     let work = || loop {
@@ -133,8 +106,7 @@ pub fn sample(
             return;
         }
         let result = nuts::chain(posterior, settings, chain, from, watch);
-        let mut made = made.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        made.push((chain, result));
+        made.lock().unwrap_or_else(PoisonError::into_inner).push((chain, result));
     };
     std::thread::scope(|scope| {
         for _ in 1..settings.threads.get().min(settings.chains) {
@@ -142,7 +114,17 @@ pub fn sample(
         }
         work();
     });
-    let mut made = made.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     made.sort_by_key(|(chain, _)| *chain);
-    made.into_iter().map(|(_, chain)| chain).collect()
+    let chains: Vec<Chain> = made.into_iter().map(|(_, chain)| chain).collect::<Result<_, _>>()?;
+    let variables = posterior.variables().iter();
+    let variables: Vec<_> = variables.map(|v| (v.name.clone(), v.dims.clone())).collect();
+    let draws = Draws::new(&variables, &chains).expect("the chains have the shape of the model");
+    let told = [
+        ("seed", settings.seed.to_string()),
+        ("warmup", settings.warmup.to_string()),
+        (names::MAX_DEPTH, settings.max_depth.to_string()),
+    ];
+    let attributes = told.map(|(name, value)| (name.to_string(), value)).into();
+    Ok(Draws { attributes, ..draws })
 }

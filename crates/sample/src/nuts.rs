@@ -1,11 +1,23 @@
 //! One chain.
 
 use lambada::Posterior;
+use lambada_draws::{Chain, names};
 
 use crate::adapt::Adaptation;
 use crate::path::Walker;
 use crate::shape::Shape;
-use crate::{Chain, Settings, Statistics, Unsampled, Watch, start};
+use crate::{Settings, Unsampled, Watch, start};
+
+/// What is told of each draw.
+const STATISTICS: [&str; 7] = [
+    names::LP,
+    names::DIVERGING,
+    names::TREE_DEPTH,
+    names::N_STEPS,
+    names::ENERGY,
+    names::STEP_SIZE,
+    names::ACCEPTANCE_RATE,
+];
 
 /// Makes the draws of a chain.
 pub(crate) fn chain(
@@ -23,7 +35,8 @@ pub(crate) fn chain(
     let mut adaptation =
         Adaptation::new(&mut walker, metric, settings.warmup, target, &mut generator);
     let count = posterior.count();
-    let mut made = Chain::default();
+    let mut values = Vec::new();
+    let mut told_of: [(&str, Vec<f64>); 7] = STATISTICS.map(|name| (name, Vec::new()));
     let mut before = point;
     for draw in 0..settings.warmup + settings.draws {
         if watch.stops() {
@@ -38,18 +51,20 @@ pub(crate) fn chain(
             adaptation.learn(draw, &told, moved, &mut walker, &mut generator);
             continue;
         }
-        let at = made.values.len();
-        made.values.resize(at + count, 0.0);
-        posterior.values(point, &mut made.values[at..]).map_err(Unsampled::Failed)?;
-        made.statistics.push(Statistics {
-            log_density: walker.point.density,
-            energy: told.energy,
-            step_size: walker.step,
-            acceptance: told.acceptance(),
-            depth: told.depth,
-            steps: told.steps,
-            diverging: told.diverging,
-        });
+        let at = values.len();
+        values.resize(at + count, 0.0);
+        posterior.values(point, &mut values[at..]).map_err(Unsampled::Failed)?;
+        let numbers = [
+            walker.point.density,
+            f64::from(told.diverging),
+            told.depth as f64,
+            told.steps as f64,
+            told.energy,
+            walker.step,
+            told.acceptance(),
+        ];
+        told_of.iter_mut().zip(numbers).for_each(|((_, all), x)| all.push(x));
     }
-    Ok(made)
+    let statistics = told_of.map(|(name, all)| (name.to_string(), all)).into();
+    Ok(Chain { values, statistics })
 }
