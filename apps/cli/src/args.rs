@@ -1,5 +1,6 @@
 //! The command line as data.
 
+mod models;
 mod offered;
 
 use std::path::PathBuf;
@@ -7,6 +8,7 @@ use std::path::PathBuf;
 use clap::{Args as ArgGroup, Parser, Subcommand, ValueEnum};
 use lambada::Precision;
 
+pub use models::{Metric, Model, Sampling};
 pub use offered::Offered;
 
 const EXAMPLES: &str = "Examples:
@@ -54,10 +56,10 @@ pub struct Args {
     pub effort: Option<Effort>,
 
     /// On how many threads programs run; what they give is the same for any number
-    #[arg(long, global = true, value_name = "N", default_value = "1", hide_default_value = true)]
+    #[arg(long, global = true, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=1024))]
     #[arg(display_order = 92)]
-    pub threads: u16,
+    pub threads: Option<u16>,
 
     /// Arithmetic may take subnormal numbers, those below 2.2e-308, for zeros: faster where there
     /// are any
@@ -331,6 +333,14 @@ pub enum Command {
         words: Vec<String>,
         #[command(flatten)]
         drawing: Drawing,
+    },
+    /// Draw from the posterior of a model: of the parameters of a log density that have no data
+    #[command(override_usage = "lambada sample [OPTIONS] FILE [ENTRY] [NAME=VALUE]...")]
+    Sample {
+        #[command(flatten)]
+        model: Model,
+        #[command(flatten)]
+        sampling: Sampling,
     },
     /// Compile definitions and their derivatives to a C library, with header, static and shared
     /// library, and pkg-config file

@@ -18,6 +18,7 @@ pub fn run(args: Args) -> Result<(), Report> {
         color: report::colored(args.color),
         paints: report::paints(args.color),
         effort: None,
+        threads: args.threads.and_then(|threads| NonZeroUsize::new(threads.into())),
         input: None,
     };
     if args.max_memory.is_none() {
@@ -29,7 +30,7 @@ pub fn run(args: Args) -> Result<(), Report> {
         max_memory: args.max_memory,
         precision: args.precision,
         nests: !args.no_nests,
-        threads: NonZeroUsize::new(args.threads.into()).unwrap_or(usual.threads),
+        threads: shell.threads.unwrap_or(usual.threads),
         flush_subnormals: args.flush_subnormals,
         quick: args.effort == Some(args::Effort::Quick),
         ..usual
@@ -102,6 +103,7 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
             shell.verify(&file, words, &DataArgs { engine, ..DataArgs::of(files) }, &wrt)
         }
         Command::Plot { file, entry, words, drawing } => shell.plot(&file, &entry, words, &drawing),
+        Command::Sample { model, sampling } => shell.sample(&model, &sampling),
         Command::Build { file, offered, output, name, portable } => {
             shell.build(&file, offered.entries, &output, name, portable)
         }

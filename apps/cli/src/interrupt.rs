@@ -19,6 +19,17 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Whether Ctrl-C was pressed while a command ran.
 static PRESSED: AtomicBool = AtomicBool::new(false);
 
+/// Whether the activity ends by itself after Ctrl-C, with what it has.
+static KEEPS: AtomicBool = AtomicBool::new(false);
+
+/// Runs an activity that looks at [`pressed`]. Only a second Ctrl-C ends the process.
+pub fn keeps<R>(run: impl FnOnce() -> R) -> R {
+    KEEPS.store(true, Ordering::Relaxed);
+    let result = run();
+    KEEPS.store(false, Ordering::Relaxed);
+    result
+}
+
 /// Whether Ctrl-C was pressed while a command ran, so that its messages are suppressed.
 pub fn pressed() -> bool {
     PRESSED.load(Ordering::Relaxed)
@@ -38,7 +49,10 @@ impl Interrupt {
         let cancel = Cancel::new();
         let told = cancel.clone();
         let end = move || {
-            PRESSED.store(true, Ordering::Relaxed);
+            let first = !PRESSED.swap(true, Ordering::Relaxed);
+            if first && KEEPS.load(Ordering::Relaxed) {
+                return;
+            }
             told.cancel();
             std::thread::sleep(GRACE);
             progress::end();

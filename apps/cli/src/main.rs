@@ -6,6 +6,7 @@ mod commands;
 mod fmt;
 mod interrupt;
 mod messages;
+mod models;
 mod new;
 mod pages;
 mod plot;

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use lambada_draws::Draws;
 
 /// The thread that runs the command cannot be started.
 pub const NO_THREAD: &str = "error: the system has no memory for another thread\n";
@@ -140,4 +141,36 @@ pub fn needs_a_range(function: &str) -> String {
 /// Times of the steps of an evaluation.
 pub fn times(checked: Duration, compiled: Duration, ran: Duration) -> String {
     format!("checked in {checked:.1?}, compiled in {compiled:.1?}, ran in {ran:.1?}\n")
+}
+
+/// A run that was interrupted before the warm-up was over.
+pub const NO_DRAWS: &str = "error: interrupted in the warm-up, so there are no draws\n";
+
+/// What draws took.
+pub fn sampled(draws: &Draws, compiled: Duration, all: Duration) -> String {
+    let (chains, count) = (draws.chains, draws.draws);
+    format!(
+        "{} of {} in {:.1} s, {:.1} s of them to compile\n",
+        counted(chains, "chain"),
+        counted(count, "draw"),
+        all.as_secs_f64(),
+        compiled.as_secs_f64()
+    )
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{s}")
+}
+
+/// Chains that end early.
+pub fn interrupted(made: usize, wanted: u64) -> String {
+    format!("interrupted: each chain has {made} of {wanted} draws\n")
+}
+
+/// A density that is finite nowhere.
+pub fn no_start(entry: &str, density: f64, gradient_only: bool) -> String {
+    let what = if gradient_only { "the gradient" } else { "the log density" };
+    let value = if gradient_only { "not finite".into() } else { format!("{density}") };
+    format!("error: {what} of `{entry}` is {value} at 100 random points, so no chain can begin\n")
 }

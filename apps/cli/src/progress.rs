@@ -7,7 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
 use crate::messages;
 
@@ -92,6 +92,22 @@ impl Drop for Working {
             bar.finish_and_clear();
         }
     }
+}
+
+/// Bars of the draws of chains; none if standard error is no terminal.
+pub fn chains(count: usize, draws: u64) -> Vec<ProgressBar> {
+    if !std::io::stderr().is_terminal() {
+        return Vec::new();
+    }
+    let all = MultiProgress::new();
+    let style = ProgressStyle::default_bar()
+        .template("chain {prefix} {bar:40} {pos}/{len}")
+        .expect("a template of this module");
+    let bar = |k: usize| {
+        let bar = all.add(ProgressBar::new(draws)).with_style(style.clone());
+        bar.with_prefix((k + 1).to_string())
+    };
+    (0..count).map(bar).collect()
 }
 
 /// `⠋ compiling for 3 s`

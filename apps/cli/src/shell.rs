@@ -23,6 +23,8 @@ pub(crate) struct Shell {
     pub(crate) paints: bool,
     /// `--effort`, if given.
     pub(crate) effort: Option<args::Effort>,
+    /// `--threads`, if given.
+    pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// The purpose for which standard input was read.
     pub(crate) input: Option<&'static str>,
 }
