@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args as ArgGroup, Parser, Subcommand, ValueEnum};
 use lambada::Precision;
 
-pub use models::{Metric, Model, Sampling};
+pub use models::{Metric, Model, Sampling, Searching};
 pub use offered::Offered;
 
 const EXAMPLES: &str = "Examples:
@@ -333,6 +333,14 @@ pub enum Command {
         words: Vec<String>,
         #[command(flatten)]
         drawing: Drawing,
+    },
+    /// Find the values of parameters without data at which a definition has its smallest result
+    #[command(override_usage = "lambada minimize [OPTIONS] FILE [ENTRY] [NAME=VALUE]...")]
+    Minimize {
+        #[command(flatten)]
+        model: Model,
+        #[command(flatten)]
+        searching: Searching,
     },
     /// Draw from the posterior of a model: of the parameters of a log density that have no data
     #[command(override_usage = "lambada sample [OPTIONS] FILE [ENTRY] [NAME=VALUE]...")]

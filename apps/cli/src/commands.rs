@@ -103,6 +103,7 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
             shell.verify(&file, words, &DataArgs { engine, ..DataArgs::of(files) }, &wrt)
         }
         Command::Plot { file, entry, words, drawing } => shell.plot(&file, &entry, words, &drawing),
+        Command::Minimize { model, searching } => shell.minimize(&model, &searching),
         Command::Sample { model, sampling } => shell.sample(&model, &sampling),
         Command::Build { file, offered, output, name, portable } => {
             shell.build(&file, offered.entries, &output, name, portable)

@@ -4,12 +4,14 @@
 //! - `path`: one draw; `shape`: the space in which it moves;
 //! - `adapt`: what is learned in the warm-up;
 //! - `nuts`: one chain;
+//! - `mode`: optima, what they tell of the posterior, and draws of that;
 //! - here: the chains, on threads.
 //!
 //! The draws depend on the seed and not on the number of threads, because each chain has random
 //! numbers of its own.
 
 mod adapt;
+mod mode;
 mod nuts;
 mod path;
 mod shape;
@@ -22,6 +24,7 @@ use std::sync::{Mutex, PoisonError};
 use lambada::{Failure, Posterior};
 use lambada_draws::{Chain, Draws, names};
 
+pub use mode::{Optima, laplace, optima, standard_errors};
 pub use start::Unstarted;
 
 /// How to sample.

@@ -128,14 +128,19 @@ pub(crate) fn factor(points: &Moments) -> Option<Vec<f64>> {
     for i in 0..dimension {
         a[i * dimension + i] += 1e-3 * 5.0 / (count + 5.0);
     }
-    for j in 0..dimension {
-        for i in j..dimension {
-            let done = dot(&a[i * dimension..][..j], &a[j * dimension..][..j]);
-            let rest = a[i * dimension + j] - done;
-            a[i * dimension + j] = match i == j {
+    cholesky(a, dimension)
+}
+
+/// The Cholesky factor of a symmetric matrix, in the lower triangle; `None` if it is not positive.
+pub(crate) fn cholesky(mut a: Vec<f64>, size: usize) -> Option<Vec<f64>> {
+    for j in 0..size {
+        for i in j..size {
+            let done = dot(&a[i * size..][..j], &a[j * size..][..j]);
+            let rest = a[i * size + j] - done;
+            a[i * size + j] = match i == j {
                 true if rest > 0.0 => rest.sqrt(),
                 true => return None,
-                false => rest / a[j * dimension + j],
+                false => rest / a[j * size + j],
             };
         }
     }

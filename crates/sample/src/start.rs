@@ -14,6 +14,11 @@ pub(crate) fn generator(seed: u64, chain: usize) -> ChaCha8Rng {
     generator
 }
 
+/// A random point.
+pub(crate) fn random(dimension: usize, generator: &mut ChaCha8Rng) -> Vec<f64> {
+    (0..dimension).map(|_| generator.random_range(-2.0..2.0)).collect()
+}
+
 /// Why a chain could not begin.
 #[derive(Debug)]
 pub struct Unstarted {
@@ -39,7 +44,7 @@ pub(crate) fn point(
     for _ in 0..if from.is_some() { 1 } else { TRIES } {
         let point: Vec<f64> = match from {
             Some(from) => from.to_vec(),
-            None => (0..dimension).map(|_| generator.random_range(-2.0..2.0)).collect(),
+            None => random(dimension, generator),
         };
         let failure = posterior.density(&point, &mut both).err();
         let density = if failure.is_some() { f64::NAN } else { both[0] };

@@ -50,6 +50,9 @@ pub struct Sampling {
     /// The shape to adapt to
     #[arg(long, value_enum, default_value_t = Metric::Diag)]
     pub metric: Metric,
+    /// Begin at these values of the parameters, from a .json or .npz file, instead of random points
+    #[arg(long, value_name = "FILE")]
+    pub init: Option<PathBuf>,
     /// Write the draws to a .csv file
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -59,6 +62,32 @@ pub struct Sampling {
     /// Print the table as JSON
     #[arg(long)]
     pub json: bool,
+}
+
+/// How to search for an optimum.
+#[derive(Clone, Debug, ArgGroup)]
+pub struct Searching {
+    /// Search for the largest result: the mode of a log density
+    #[arg(long)]
+    pub maximize: bool,
+    /// Tell standard errors, from the curvature of the log density at its mode
+    #[arg(long)]
+    pub errors: bool,
+    /// Number of random points to search from; what is best is told
+    #[arg(long, value_name = "N", default_value_t = 4)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..))]
+    pub tries: u16,
+    /// The seed of the points
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Begin at these values of the parameters, from a .json or .npz file, instead of random points
+    #[arg(long, value_name = "FILE")]
+    pub init: Option<PathBuf>,
+    /// Write the values of the parameters to a .json or .npz file
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    pub look: super::Look,
 }
 
 /// A shape of the posterior.

@@ -75,6 +75,11 @@ impl Compiled {
         &self.kernel
     }
 
+    /// The layout of the result.
+    pub(crate) fn result(&self) -> &Layout {
+        &self.result
+    }
+
     /// The sizes that the code takes, and the leaves of the last arguments, `data`. `first` are the
     /// leaves of those before.
     pub(crate) fn fixed(

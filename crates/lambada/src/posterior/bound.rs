@@ -71,6 +71,14 @@ impl Bound {
         })?
     }
 
+    /// Runs the program on a vector.
+    pub(super) fn value(&self, from: &[f64]) -> Result<Data, Failure> {
+        self.run(from, |results| {
+            let tensors: Vec<Tensor> = results.map(Got::tensor).collect();
+            self.compiled.result().unflatten(&mut tensors.into_iter())
+        })
+    }
+
     /// Writes the reals of the results one after the other.
     pub(super) fn reals(&self, from: &[f64], out: &mut [f64]) -> Result<(), Failure> {
         self.run(from, |results| {

@@ -8,11 +8,13 @@ mod space;
 use std::sync::Arc;
 
 use lambada_core::{Data, Size};
-use lambada_prim::{ScalarTy, Tensor};
-use lambada_source::{Failure, Problem};
+use lambada_elaborate::Shape;
+use lambada_prim::ScalarTy;
+use lambada_source::{Failure, Problem, Sources};
 
 use bound::Bound;
-use program::{DENSITY, PLAIN, Slot, VALUES};
+pub use program::Goal;
+use program::{Part, Slot};
 pub(crate) use space::Space;
 pub use space::Variable;
 use space::{Sizes, learn};
@@ -33,18 +35,14 @@ pub struct Request<'a> {
     pub options: &'a Options,
 }
 
-/// A log density of the parameters of a definition that have no data, and its gradient.
-///
-/// Coordinates are the unconstrained vector that samplers move in; values are what the definition
-/// is called on. Any number of threads may use it.
-pub struct Posterior {
-    entry: Arc<str>,
-    variables: Vec<Variable>,
-    coordinates: Vec<Variable>,
+/// A definition with data, and the program for its other parameters.
+struct Target {
+    entry: String,
+    slots: Vec<Slot>,
     data: Vec<(Arc<str>, Data)>,
-    density: Bound,
-    plain: Bound,
-    values: Bound,
+    sources: Sources,
+    options: Options,
+    unit: Unit,
 }
 
 impl Session {
@@ -58,6 +56,49 @@ impl Session {
         unit: &Unit,
         request: &Request<'_>,
     ) -> Result<Posterior, Vec<Problem>> {
+        let target = self.target(unit, request, &[Part::Density, Part::Values])?;
+        Ok(Posterior {
+            entry: target.entry.as_str().into(),
+            variables: target.variables(),
+            coordinates: target.coordinates(),
+            data: target.data.clone(),
+            density: target.bound(Part::Density)?,
+            values: target.bound(Part::Values)?,
+        })
+    }
+
+    /// The search for an optimum of a definition of a checked file, given data.
+    ///
+    /// # Errors
+    /// Those of [`posterior`](Session::posterior).
+    pub fn optimum(
+        &mut self,
+        unit: &Unit,
+        request: &Request<'_>,
+        goal: Goal,
+    ) -> Result<Optimum, Vec<Problem>> {
+        let (optimum, curvature) = (Part::Optimum(goal), Part::Curvature(goal));
+        let parts = [goal.density(), Part::Values, optimum, curvature, Part::Slopes];
+        let target = self.target(unit, request, &parts)?;
+        Ok(Optimum {
+            entry: target.entry.as_str().into(),
+            goal,
+            parameters: target.unknown().map(|(name, _)| name.into()).collect(),
+            variables: target.variables(),
+            coordinates: target.coordinates(),
+            search: target.bound(optimum)?,
+            values: target.bound(Part::Values)?,
+            curvature: target.bound(curvature)?,
+            slopes: target.bound(Part::Slopes)?,
+        })
+    }
+
+    fn target(
+        &mut self,
+        unit: &Unit,
+        request: &Request<'_>,
+        parts: &[Part],
+    ) -> Result<Target, Vec<Problem>> {
         let Request { inputs, sizes, options, .. } = *request;
         let entry = entry(unit, request.entry)?;
         let call = unit.call_at(&entry, Operator::Value, None, inputs)?;
@@ -67,36 +108,96 @@ impl Session {
         let given = call.partial_arguments(inputs)?;
         let known = known(&call, &given, sizes)?;
         let slots = slots(&call, &given, &known)?;
-        let unknown = || slots.iter().filter_map(|slot| Some((&*slot.name, slot.space.as_ref()?)));
-        let list = |free: bool| -> Vec<Variable> {
-            unknown().flat_map(|(name, space)| space.variables(name, free)).collect()
-        };
-        let (variables, coordinates) = (list(false), list(true));
-        let names: Vec<String> = unknown().map(|(name, _)| name.to_string()).collect();
-        if coordinates.iter().all(|variable| variable.count() == 0) {
-            return Err(vec![messages::nothing_unknown(&entry)]);
+        let text = program::text(&entry, &slots, parts);
+        let unit = self.load_beside(unit, program::MODEL, &text)?;
+        let given = call.parameters().into_iter().zip(given);
+        let data = given.filter_map(|(name, data)| Some(((&*name).into(), data?))).collect();
+        let sources = self.sources().clone();
+        let target = Target { entry, slots, data, sources, options: options.clone(), unit };
+        if target.coordinates().iter().all(|variable| variable.count() == 0) {
+            return Err(vec![messages::nothing_unknown(&target.entry)]);
         }
-        let text = program::text(&entry, &slots);
-        let target = self.load_beside(unit, program::MODEL, &text)?;
-        let args: Vec<Data> = given.iter().flatten().cloned().collect();
-        let shapes = |data: &[Data]| {
-            let open = names.iter().map(|_| lambada_elaborate::Shape::Unknown);
-            open.chain(data.iter().map(crate::data::shape_of)).collect::<Vec<_>>()
-        };
-        let compile = |name: &str, operator: Operator, data: &[Data]| {
-            let wrt = (operator == Operator::Grad).then_some(&names[..]);
-            let given = if target.checked.is_open(name) { shapes(data) } else { Vec::new() };
-            let call = target.call_of(name, operator, wrt, &given)?;
-            Bound::new(&call, &coordinates, data, self.sources(), options)
-        };
-        let density = compile(DENSITY, Operator::Grad, &args)?;
-        let plain = compile(PLAIN, Operator::Grad, &args)?;
-        let values = compile(VALUES, Operator::Value, &[])?;
-        let params = call.parameters();
-        let data = params.iter().zip(given).filter_map(|(name, data)| Some(((&**name).into(), data?)));
-        let data = data.collect();
-        Ok(Posterior { entry: entry.into(), variables, coordinates, data, density, plain, values })
+        Ok(target)
     }
+}
+
+impl Target {
+    fn unknown(&self) -> impl Iterator<Item = (&str, &Space<usize>)> {
+        self.slots.iter().filter_map(|slot| Some((&*slot.name, slot.space.as_ref()?)))
+    }
+
+    fn variables(&self) -> Vec<Variable> {
+        self.unknown().flat_map(|(name, space)| space.variables(name, false)).collect()
+    }
+
+    fn coordinates(&self) -> Vec<Variable> {
+        self.unknown().flat_map(|(name, space)| space.variables(name, true)).collect()
+    }
+
+    /// Compiles a part: the gradient of a density, the others as they are.
+    fn bound(&self, part: Part) -> Result<Bound, Vec<Problem>> {
+        let is_density = matches!(part, Part::Density | Part::Plain);
+        let names: Vec<String> = self.unknown().map(|(name, _)| name.to_string()).collect();
+        let wrt = is_density.then_some(&names[..]);
+        let operator = if is_density { Operator::Grad } else { Operator::Value };
+        let mut moving =
+            if part == Part::Coordinates { self.variables() } else { self.coordinates() };
+        if part.takes_vector() {
+            moving.extend(self.coordinates());
+        }
+        let data = self.data.iter().filter(|_| part.takes_data());
+        let data: Vec<Data> = data.map(|(_, data)| data.clone()).collect();
+        let count = if part.takes_vector() { 2 * names.len() } else { names.len() };
+        let given = if self.unit.checked.is_open(part.name()) {
+            let open = (0..count).map(|_| Shape::Unknown);
+            open.chain(data.iter().map(crate::data::shape_of)).collect()
+        } else {
+            Vec::new()
+        };
+        let call = self.unit.call_of(part.name(), operator, wrt, &given)?;
+        Bound::new(&call, &moving, &data, &self.sources, &self.options)
+    }
+}
+
+/// A log density of the parameters of a definition that have no data, and its gradient.
+///
+/// Coordinates are the unconstrained vector that samplers move in; values are what the definition
+/// is called on. Any number of threads may use it.
+pub struct Posterior {
+    entry: Arc<str>,
+    variables: Vec<Variable>,
+    coordinates: Vec<Variable>,
+    data: Vec<(Arc<str>, Data)>,
+    density: Bound,
+    values: Bound,
+}
+
+/// The search for an optimum of a definition.
+pub struct Optimum {
+    entry: Arc<str>,
+    goal: Goal,
+    parameters: Vec<Arc<str>>,
+    variables: Vec<Variable>,
+    coordinates: Vec<Variable>,
+    search: Bound,
+    values: Bound,
+    curvature: Bound,
+    slopes: Bound,
+}
+
+/// Where a search ended.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The coordinates.
+    pub coordinates: Vec<f64>,
+    /// The values of the parameters, one real after the other.
+    pub values: Vec<f64>,
+    /// The result of the definition, with Jacobian determinants if they count.
+    pub result: f64,
+    /// The Euclidean norm of its gradient by the coordinates.
+    pub gradient_norm: f64,
+    /// Whether the search converged.
+    pub converged: bool,
 }
 
 /// The definition to take if none is named: the only one whose result is a real.
@@ -182,11 +283,6 @@ impl Posterior {
         &self.variables
     }
 
-    /// The arrays that the coordinates consist of.
-    pub fn coordinates(&self) -> &[Variable] {
-        &self.coordinates
-    }
-
     /// The data, by parameter.
     pub fn data(&self) -> &[(Arc<str>, Data)] {
         &self.data
@@ -194,12 +290,12 @@ impl Posterior {
 
     /// Number of coordinates.
     pub fn dimension(&self) -> usize {
-        self.coordinates.iter().map(Variable::count).sum()
+        total(&self.coordinates)
     }
 
     /// Number of reals of the values.
     pub fn count(&self) -> usize {
-        self.variables.iter().map(Variable::count).sum()
+        total(&self.variables)
     }
 
     /// The log density of the coordinates, and its gradient. `both` is the value, then the
@@ -211,15 +307,6 @@ impl Posterior {
         self.density.reals(at, both)
     }
 
-    /// As [`density`](Posterior::density), of the values: without the Jacobian determinant of the
-    /// way from coordinates to values. The gradient is by the coordinates.
-    ///
-    /// # Errors
-    /// Failures of the program.
-    pub fn density_of_values(&self, at: &[f64], both: &mut [f64]) -> Result<(), Failure> {
-        self.plain.reals(at, both)
-    }
-
     /// The values of coordinates, one real after the other.
     ///
     /// # Errors
@@ -229,14 +316,89 @@ impl Posterior {
     }
 }
 
-/// The values of variables as data by name: the parts of parameters that are records or tuples are
-/// not put together.
-pub fn named(variables: &[Variable], values: &[f64]) -> Vec<(String, Data)> {
-    let mut at = 0;
-    let mut part = |variable: &Variable| {
-        let own = values[at..at + variable.count()].to_vec();
-        at += variable.count();
-        (variable.name.clone(), Data::Tensor(Tensor::reals(variable.dims.clone(), own)))
+impl Optimum {
+    /// The definition.
+    pub fn entry(&self) -> &str {
+        &self.entry
+    }
+
+    /// The arrays that the values consist of.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
+    }
+
+    /// Number of coordinates.
+    pub fn dimension(&self) -> usize {
+        total(&self.coordinates)
+    }
+
+    /// Searches from coordinates.
+    ///
+    /// # Errors
+    /// Failures of the program.
+    pub fn search(&self, from: &[f64]) -> Result<Found, Failure> {
+        let count = self.dimension();
+        let mut all = vec![0.0; count + 3];
+        self.search.reals(from, &mut all)?;
+        let coordinates = all[..count].to_vec();
+        let values = self.values(&coordinates)?;
+        let [loss, gradient_norm, converged] = [all[count], all[count + 1], all[count + 2]];
+        let result = if self.goal == Goal::Minimum { loss } else { -loss };
+        Ok(Found { coordinates, values, result, gradient_norm, converged: converged > 0.0 })
+    }
+
+    /// The values of coordinates.
+    ///
+    /// # Errors
+    /// Failures of the program.
+    pub fn values(&self, at: &[f64]) -> Result<Vec<f64>, Failure> {
+        let mut values = vec![0.0; total(&self.variables)];
+        self.values.reals(at, &mut values)?;
+        Ok(values)
+    }
+
+    /// The values of coordinates, by parameter.
+    ///
+    /// # Errors
+    /// Failures of the program.
+    pub fn parameters(&self, at: &[f64]) -> Result<Data, Failure> {
+        let parts = match self.values.value(at)? {
+            Data::Tuple(parts) if self.parameters.len() > 1 => parts,
+            single => vec![single],
+        };
+        Ok(Data::Record(self.parameters.iter().cloned().zip(parts).collect()))
+    }
+
+    /// The columns of the Hessian of what is minimized, by coordinates.
+    ///
+    /// # Errors
+    /// Failures of the program.
+    pub fn curvature(&self, at: &[f64]) -> Result<Vec<Vec<f64>>, Failure> {
+        along(&self.curvature, at, at.len())
+    }
+
+    /// The columns of the Jacobian matrix of the values by coordinates.
+    ///
+    /// # Errors
+    /// Failures of the program.
+    pub fn slopes(&self, at: &[f64]) -> Result<Vec<Vec<f64>>, Failure> {
+        along(&self.slopes, at, total(&self.variables))
+    }
+}
+
+/// The results along the unit vectors, each with `count` numbers.
+fn along(program: &Bound, at: &[f64], count: usize) -> Result<Vec<Vec<f64>>, Failure> {
+    let mut both: Vec<f64> = at.iter().copied().chain(at.iter().map(|_| 0.0)).collect();
+    let column = |k: usize| {
+        both[at.len() + k] = 1.0;
+        let mut column = vec![0.0; count];
+        let ran = program.reals(&both, &mut column);
+        both[at.len() + k] = 0.0;
+        ran.map(|()| column)
     };
-    variables.iter().map(&mut part).collect()
+    (0..at.len()).map(column).collect()
+}
+
+fn total(variables: &[Variable]) -> usize {
+    variables.iter().map(Variable::count).sum()
 }

@@ -5,14 +5,83 @@ use std::fmt::Write as _;
 
 use super::space::Space;
 
-/// The density by coordinates, with the logarithm of the Jacobian determinant.
-pub(super) const DENSITY: &str = "density";
-/// The density by coordinates without it: its maximum is that of the density of the values.
-pub(super) const PLAIN: &str = "density_of_values";
-/// The values of the coordinates.
-pub(super) const VALUES: &str = "values";
 /// The path of the program's own file in the import.
 pub(super) const MODEL: &str = "<model>";
+
+/// What an optimum is of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Goal {
+    /// The smallest result of the definition.
+    Minimum,
+    /// The largest: the mode of a log density of values.
+    Maximum,
+    /// The mode of the log density of coordinates, in which Jacobian determinants count.
+    ModeOfCoordinates,
+}
+
+impl Goal {
+    /// What is minimized.
+    fn loss(self) -> String {
+        match self {
+            Goal::Minimum => Part::Plain.name().into(),
+            Goal::Maximum => format!("-{}", Part::Plain.name()),
+            Goal::ModeOfCoordinates => format!("-{}", Part::Density.name()),
+        }
+    }
+
+    /// The part that the others of an optimum are made of.
+    pub(super) fn density(self) -> Part {
+        match self {
+            Goal::Minimum | Goal::Maximum => Part::Plain,
+            Goal::ModeOfCoordinates => Part::Density,
+        }
+    }
+}
+
+/// A definition of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// The density by coordinates, with the logarithm of the Jacobian determinant.
+    Density,
+    /// The density by coordinates without it: its maximum is that of the density of the values.
+    Plain,
+    /// The values of coordinates.
+    Values,
+    /// The coordinates of values.
+    Coordinates,
+    /// An optimum, from coordinates: those of the optimum, the value, the norm of the gradient, and
+    /// 1 if the search converged.
+    Optimum(Goal),
+    /// The Hessian of what an optimum minimizes times a vector of coordinates.
+    Curvature(Goal),
+    /// The derivative of `Values` along a vector of coordinates.
+    Slopes,
+}
+
+impl Part {
+    /// The name of the definition. Parameters of models do not end in a prime, so none hides it.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Part::Density => "density'",
+            Part::Plain => "density_of_values'",
+            Part::Values => "values'",
+            Part::Coordinates => "coordinates'",
+            Part::Optimum(_) => "optimum'",
+            Part::Curvature(_) => "curvature'",
+            Part::Slopes => "slopes'",
+        }
+    }
+
+    /// Whether it takes the data.
+    pub(super) fn takes_data(self) -> bool {
+        !matches!(self, Part::Values | Part::Coordinates | Part::Slopes)
+    }
+
+    /// Whether it takes a vector of coordinates beside the coordinates.
+    pub(super) fn takes_vector(self) -> bool {
+        matches!(self, Part::Curvature(_) | Part::Slopes)
+    }
+}
 
 /// A parameter of the definition.
 pub(super) struct Slot {
@@ -22,55 +91,142 @@ pub(super) struct Slot {
     pub space: Option<Space<usize>>,
 }
 
-/// The text for a definition.
-pub(super) fn text(entry: &str, slots: &[Slot]) -> String {
-    let unknown = slots.iter().filter_map(|slot| Some((&slot.name, slot.space.as_ref()?)));
-    let mut heads = String::new();
+/// The text of the program for a definition, with these parts.
+pub(super) fn text(entry: &str, slots: &[Slot], parts: &[Part]) -> String {
+    let unknown: Vec<(&str, &Space<usize>)> =
+        slots.iter().filter_map(|slot| Some((&*slot.name, slot.space.as_ref()?))).collect();
     let mut places = Places::default();
-    let mut values = Vec::new();
-    for (name, space) in unknown {
-        let _ = write!(heads, " ({name} : {})", coordinates(space));
-        let value = places.place(space, name);
-        values.push((name, value));
-    }
+    let values: Vec<String> =
+        unknown.iter().map(|(name, space)| places.place(space, name)).collect();
+    let head_of = |ending: &str, ty: fn(&Space<usize>) -> String| -> String {
+        unknown.iter().map(|(name, space)| format!(" ({name}{ending} : {})", ty(space))).collect()
+    };
     let data = slots.iter().filter(|slot| slot.space.is_none());
     let data: String = data.map(|slot| format!(" {}", slot.name)).collect();
     let argument = |slot: &Slot| {
-        let value = values.iter().find(|(name, _)| **name == slot.name);
-        format!(" {}", value.map_or(slot.name.as_str(), |(_, value)| value))
+        let own = unknown.iter().position(|(name, _)| *name == slot.name);
+        format!(" {}", own.map_or(&slot.name, |k| &values[k]))
     };
-    let call: String = slots.iter().map(argument).collect();
-    let call = format!("model.{entry}{call}");
+    let call = format!("model.{entry}{}", slots.iter().map(argument).collect::<String>());
+    let names = |ending: &str| -> String {
+        let names: Vec<String> =
+            unknown.iter().map(|(name, _)| format!("{name}{ending}")).collect();
+        format!("({})", names.join(", "))
+    };
+    let point = names("");
+    let arguments: String = unknown.iter().map(|(name, _)| format!(" {name}")).collect();
     let steps = places.steps.concat();
     let logs: String = places.logs.iter().map(|log| format!(" + {log}")).collect();
-    let values: Vec<&str> = values.iter().map(|(_, value)| &**value).collect();
-    let values = values.join(", ");
-    let space = if places.steps.is_empty() { "" } else { "import \"std/space\"\n" };
-    format!(
-        "{space}import \"{MODEL}\" as model\n\
-         def {DENSITY}{heads}{data} : real =\n{steps}  {call}{logs}\n\
-         def {PLAIN}{heads}{data} : real =\n{steps}  {call}\n\
-         def {VALUES}{heads} =\n{steps}  ({values})\n"
-    )
+    let head = head_of("", coordinates);
+    let vector = head_of(VECTOR, coordinates);
+    let mut out = String::new();
+    if !places.steps.is_empty() {
+        out.push_str("import \"std/space\"\n");
+    }
+    if parts.iter().any(|part| matches!(part, Part::Optimum(_))) {
+        out.push_str("import \"std/optimize\"\n");
+    }
+    let _ = writeln!(out, "import \"{MODEL}\" as model");
+    for part in parts {
+        let name = part.name();
+        let _ = match part {
+            Part::Density => {
+                writeln!(out, "def {name}{head}{data} : real =\n{steps}  {call}{logs}")
+            }
+            Part::Plain => writeln!(out, "def {name}{head}{data} : real =\n{steps}  {call}"),
+            Part::Values => {
+                writeln!(out, "def {name}{head} =\n{steps}  ({})", values.join(", "))
+            }
+            Part::Coordinates => {
+                let head = head_of("", values_type);
+                let from = unknown.iter().map(|(name, space)| coordinates_of(space, name, 0));
+                writeln!(out, "def {name}{head} = ({})", from.collect::<Vec<_>>().join(", "))
+            }
+            Part::Optimum(goal) => writeln!(
+                out,
+                "def {name}{head}{data} =\n  \
+                 let found' = optimize.lbfgs (\\{point} -> {}{arguments}{data}) {point} in\n  \
+                 (found'.x, found'.value, found'.gradient_norm, if found'.converged then 1.0 else 0.0)",
+                goal.loss()
+            ),
+            Part::Curvature(goal) => writeln!(
+                out,
+                "def {name}{head}{vector}{data} =\n  \
+                 (jvp (\\{point} -> grad (\\{point} -> {}{arguments}{data}) {point}) {point} {}).1",
+                goal.loss(),
+                names(VECTOR)
+            ),
+            Part::Slopes => writeln!(
+                out,
+                "def {name}{head}{vector} = (jvp (\\{point} -> {}{arguments}) {point} {}).1",
+                Part::Values.name(),
+                names(VECTOR)
+            ),
+        };
+    }
+    out
+}
+
+/// What the names of vectors of coordinates end in.
+const VECTOR: &str = "_vector";
+
+/// The type of the values of a space.
+pub(super) fn values_type(space: &Space<usize>) -> String {
+    match space {
+        Space::Of(kind, size) => format!("[{size}]").repeat(kind.rank) + "real",
+        Space::OneBased => "int".into(),
+        _ => typed(space, values_type),
+    }
+}
+
+/// The coordinates of a value.
+fn coordinates_of(space: &Space<usize>, from: &str, depth: usize) -> String {
+    if space.is_free() {
+        return from.to_string();
+    }
+    match space {
+        Space::Real | Space::OneBased | Space::Discrete => from.to_string(),
+        Space::Of(kind, _) => format!("space.{}_to {from}", kind.name),
+        Space::Array(_, elem) => {
+            let element = format!("element_{depth}");
+            format!("(for {element} in {from} => {})", coordinates_of(elem, &element, depth + 1))
+        }
+        Space::Tuple(items) => {
+            let items = items.iter().enumerate();
+            let items = items.map(|(k, item)| coordinates_of(item, &format!("{from}.{k}"), depth));
+            format!("({})", items.collect::<Vec<_>>().join(", "))
+        }
+        Space::Record(fields) => {
+            let fields = fields.iter().map(|(label, space)| {
+                format!("{label} = {}", coordinates_of(space, &format!("{from}.{label}"), depth))
+            });
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
+        }
+    }
 }
 
 /// The type of the coordinates of a space.
 fn coordinates(space: &Space<usize>) -> String {
     match space {
-        Space::Real | Space::OneBased | Space::Discrete => "real".into(),
         Space::Of(kind, size) => {
             let sizes = kind.coordinates(*size);
             sizes.iter().map(|size| format!("[{size}]")).collect::<String>() + "real"
         }
-        Space::Array(size, elem) => format!("[{size}]{}", coordinates(elem)),
+        _ => typed(space, coordinates),
+    }
+}
+
+/// The type of a space whose parts have the types `of`.
+fn typed(space: &Space<usize>, of: fn(&Space<usize>) -> String) -> String {
+    match space {
+        Space::Real | Space::Of(..) | Space::OneBased | Space::Discrete => "real".into(),
+        Space::Array(size, elem) => format!("[{size}]{}", of(elem)),
         Space::Tuple(items) => {
-            let items: Vec<String> = items.iter().map(coordinates).collect();
-            format!("({})", items.join(", "))
+            format!("({})", items.iter().map(of).collect::<Vec<_>>().join(", "))
         }
         Space::Record(fields) => {
-            let field = |(label, space)| format!("{label} : {}", coordinates(space));
-            let fields: Vec<String> = fields.iter().map(|(l, s)| field((l, s))).collect();
-            format!("{{{}}}", fields.join(", "))
+            let fields = fields.iter().map(|(label, space)| format!("{label} : {}", of(space)));
+            format!("{{{}}}", fields.collect::<Vec<_>>().join(", "))
         }
     }
 }
