@@ -30,8 +30,8 @@ pub(super) fn divergences(draws: &Draws, summary: &Summary) -> Option<Finding> {
         return None;
     }
     let all = diverging.len();
-    let verb = if count == 1 { "trajectory diverged" } else { "trajectories diverged" };
-    let title = format!("{count} of {all} {verb} ({})", percent(count as f64 / all as f64));
+
+    let title = format!("{count} of {all} trajectories diverged ({})", percent(count as f64 / all as f64));
     let meaning = "The posterior bends more sharply than the steps can follow, so the chains leave out a part of it and the estimates are biased.";
     let place = place(draws, summary, diverging, count);
     let meaning = match &place {
