@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use lambada::Found;
 use lambada_draws::Draws;
 
 /// The thread that runs the command cannot be started.
@@ -174,3 +175,24 @@ pub fn no_start(entry: &str, density: f64, gradient_only: bool) -> String {
     let value = if gradient_only { "not finite".into() } else { format!("{density}") };
     format!("error: {what} of `{entry}` is {value} at 100 random points, so no chain can begin\n")
 }
+
+/// A search that ended before it reached an optimum.
+pub fn not_converged(found: &Found, maximizes: bool) -> String {
+    let norm = found.gradient_norm;
+    let mut text = format!(
+        "error: the search did not converge: its end is above, with a gradient of norm {norm:.2e}\n"
+    );
+    if !maximizes {
+        text.push_str("help: the mode of a log density is found by `--maximize`\n");
+    }
+    text
+}
+
+/// Searches from other points that ended elsewhere.
+pub fn other_optimum(result: f64, count: usize) -> String {
+    let others = if count == 1 { "another optimum" } else { "other optima" };
+    format!("warning: searches from other points converged to {others}, with the result {result}\n")
+}
+
+/// A mode without standard errors.
+pub const NO_ERRORS: &str = "error: the curvature at the mode is not positive in all directions, so there are no standard errors\nhelp: they are for a log density at its largest value (`--maximize`), which depends on all parameters\n";

@@ -1,43 +1,97 @@
 //! The commands for statistical models.
 
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use lambada::{Options, Posterior, Request};
+use lambada::{Data, Failure, Goal, Options, Posterior, Problem, Request, Session, Tensor, Unit};
 use lambada_draws::{Draws, Summary, warnings};
-use lambada_sample::{Metric, Settings, Unsampled, Watch, sample};
+use lambada_sample::{Metric, Settings, Unsampled, Watch, optima, sample, standard_errors};
 
-use crate::args::{self, DataArgs, Model, Sampling};
+use crate::args::{self, DataArgs, Model, Sampling, Searching};
 use crate::report::Report;
 use crate::shell::Shell;
 use crate::{interrupt, messages, progress, report};
 
 impl Shell {
-    /// Loads a model with its data, and compiles it.
-    fn posterior(&mut self, model: &Model) -> Result<Posterior, Report> {
+    /// Loads a model with its data, and hands it over.
+    fn model<T>(
+        &mut self,
+        model: &Model,
+        init: Option<&Path>,
+        make: impl FnOnce(&mut Session, &Unit, &Request<'_>) -> Result<T, Vec<Problem>>,
+    ) -> Result<T, Report> {
         let mut words = model.words.clone();
         let named = words.iter().position(|word| lambada::is_identifier(word));
         let entry = named.map(|k| words.remove(k));
         let unit = self.load(&model.file)?;
         let inputs = self.inputs(&DataArgs::of(model.files.clone()), &words)?;
         let options = Options { threads: NonZeroUsize::MIN, ..self.session.options().clone() };
+        let start = init.map(|init| self.inputs(&DataArgs::of(vec![init.into()]), &[]));
+        let start = start.transpose()?;
         let request = Request {
             entry: entry.as_deref(),
             inputs: &inputs,
             sizes: &model.sizes,
+            start: start.as_ref(),
             options: &options,
         };
         let compiling = progress::working("compiling");
-        let posterior = self.session.posterior(&unit, &request);
+        let made = make(&mut self.session, &unit, &request);
         drop(compiling);
-        posterior.map_err(|p| self.told(p))
+        made.map_err(|p| self.told(p))
+    }
+
+    /// `lambada minimize`
+    pub(crate) fn minimize(&mut self, model: &Model, how: &Searching) -> Result<(), Report> {
+        if let Some(path) = &how.output {
+            lambada::check_output(path).map_err(|p| self.told([p]))?;
+        }
+        let goal = if how.maximize { Goal::Maximum } else { Goal::Minimum };
+        let optimum = self.model(model, how.init.as_deref(), |s, u, r| s.optimum(u, r, goal))?;
+        let better: fn(f64, f64) -> bool = if how.maximize { |a, b| a > b } else { |a, b| a < b };
+        let searching = progress::working("searching");
+        let found = optima(&optimum, how.seed, how.tries.into(), better);
+        drop(searching);
+        let found = found.map_err(|failure| self.failed(&failure))?;
+        let style = self.style(how.look);
+        let shown = |data: &Data| -> String {
+            let Data::Record(parts) = data else { return String::new() };
+            parts.iter().map(|(name, part)| report::named(name, part, style) + "\n").collect()
+        };
+        let values = optimum.by_parameter(&found.best.values);
+        let result = report::named("result", &number(found.best.result), style);
+        match &how.output {
+            Some(path) => {
+                lambada::write_file(path, &values, self.session.options().precision)
+                    .map_err(|p| self.told([p]))?;
+            }
+            None => report::result(&format!("{}{result}\n", shown(&values)))?,
+        }
+        if !found.best.converged {
+            return Err(messages::not_converged(&found.best, how.maximize));
+        }
+        if let Some(other) = found.others.first() {
+            report::tell(&messages::other_optimum(other.result, found.others.len()));
+        }
+        if how.errors {
+            let errors = standard_errors(&optimum, &found.best.coordinates);
+            match errors.map_err(|failure| self.failed(&failure))? {
+                Some(errors) => {
+                    let errors = shown(&optimum.by_parameter(&errors));
+                    report::result(&format!("\nstandard errors:\n{errors}"))?;
+                }
+                None => return Err(messages::NO_ERRORS.into()),
+            }
+        }
+        Ok(())
     }
 
     /// `lambada sample`
     pub(crate) fn sample(&mut self, model: &Model, how: &Sampling) -> Result<(), Report> {
         let begun = Instant::now();
-        let posterior = self.posterior(model)?;
+        let posterior = self.model(model, how.init.as_deref(), |s, u, r| s.posterior(u, r))?;
         let compiled = begun.elapsed();
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let settings = Settings {
@@ -54,7 +108,7 @@ impl Shell {
             threads: self.threads.unwrap_or(cores),
         };
         let watched = Watched::new(&settings);
-        let drawn = interrupt::keeps(|| sample(&posterior, &settings, None, &watched));
+        let drawn = interrupt::keeps(|| sample(&posterior, &settings, &watched));
         watched.end();
         let draws = drawn.map_err(|why| self.unsampled(&posterior, &why))?;
         if draws.draws == 0 {
@@ -73,6 +127,10 @@ impl Shell {
         self.interrupted(&draws, &settings)
     }
 
+    fn failed(&self, failure: &Failure) -> Report {
+        report::failure(&self.session, failure, self.color)
+    }
+
     /// Tells that the chains are shorter than they should be.
     fn interrupted(&self, draws: &Draws, settings: &Settings) -> Result<(), Report> {
         if draws.draws as u64 >= settings.draws {
@@ -84,27 +142,30 @@ impl Shell {
 
     fn unsampled(&self, posterior: &Posterior, why: &Unsampled) -> Report {
         match why {
-            Unsampled::Failed(failure) => report::failure(&self.session, failure, self.color),
+            Unsampled::Failed(failure) => self.failed(failure),
             Unsampled::Start(start) => match &start.failure {
-                Some(failure) => report::failure(&self.session, failure, self.color),
+                Some(failure) => self.failed(failure),
                 None => messages::no_start(posterior.entry(), start.density, start.gradient_only),
             },
         }
     }
 }
 
+fn number(x: f64) -> Data {
+    Data::Tensor(Tensor::reals(Vec::new(), vec![x]))
+}
+
 /// The progress of the chains.
 struct Watched {
     bars: Vec<indicatif::ProgressBar>,
     divergences: Vec<AtomicU64>,
-    _drawn: AtomicUsize,
 }
 
 impl Watched {
     fn new(settings: &Settings) -> Watched {
         let bars = progress::chains(settings.chains, settings.warmup + settings.draws);
         let divergences = (0..settings.chains).map(|_| AtomicU64::new(0)).collect();
-        Watched { bars, divergences, _drawn: AtomicUsize::new(0) }
+        Watched { bars, divergences }
     }
 
     fn end(&self) {

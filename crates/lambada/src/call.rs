@@ -198,8 +198,7 @@ impl Call {
     ) -> Result<Vec<Data>, Vec<Problem>> {
         let inferred = |k: usize| self.inferred.get(k).copied().unwrap_or(false);
         let (program, signature) = (&self.program, &self.signature);
-        let mut args =
-            data::bind_or(program, &self.name, signature, inputs, otherwise, &inferred)?;
+        let mut args = data::bind_or(program, &self.name, signature, inputs, otherwise, &inferred)?;
         for (space, data) in self.spaces.iter().zip(&mut args) {
             if space.counts_from_one() {
                 space.from_file(data);

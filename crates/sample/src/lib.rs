@@ -90,15 +90,14 @@ pub enum Unsampled {
     Failed(Failure),
 }
 
-/// Draws from a posterior. `from` are coordinates to begin at [default: points drawn as Stan draws
-/// them]. Chains that `watch` stops are as long as the shortest of them.
+/// Draws from a posterior. Chains begin at its start [default: points drawn as Stan draws them].
+/// Chains that `watch` stops are as long as the shortest of them.
 ///
 /// # Errors
 /// The density is nowhere finite, or the program fails on draws.
 pub fn sample(
     posterior: &Posterior,
     settings: &Settings,
-    from: Option<&[f64]>,
     watch: &dyn Watch,
 ) -> Result<Draws, Unsampled> {
     let next = AtomicUsize::new(0);
@@ -108,7 +107,7 @@ pub fn sample(
         if chain >= settings.chains {
             return;
         }
-        let result = nuts::chain(posterior, settings, chain, from, watch);
+        let result = nuts::chain(posterior, settings, chain, watch);
         made.lock().unwrap_or_else(PoisonError::into_inner).push((chain, result));
     };
     std::thread::scope(|scope| {

@@ -20,7 +20,7 @@ pub struct Optima {
 /// Two results that differ by less are of the same optimum, relative to their size.
 const SAME: f64 = 1e-6;
 
-/// Searches from `tries` points drawn at random, or from the one that is given.
+/// Searches from `tries` points drawn at random, or from the start that is given.
 ///
 /// # Errors
 /// Failures of the program at all points.
@@ -28,12 +28,12 @@ pub fn optima(
     optimum: &Optimum,
     seed: u64,
     tries: usize,
-    from: Option<&[f64]>,
     better: fn(f64, f64) -> bool,
 ) -> Result<Optima, Failure> {
     let mut generator = start::generator(seed, 0);
     let mut found: Vec<Found> = Vec::new();
     let mut failure = None;
+    let from = optimum.start();
     for _ in 0..if from.is_some() { 1 } else { tries } {
         let point = match from {
             Some(from) => from.to_vec(),
@@ -57,9 +57,8 @@ pub fn optima(
     }
     let mut others: Vec<Found> = Vec::new();
     for end in found {
-        let same = |other: &Found| {
-            (end.result - other.result).abs() <= SAME * (1.0 + other.result.abs())
-        };
+        let same =
+            |other: &Found| (end.result - other.result).abs() <= SAME * (1.0 + other.result.abs());
         if end.converged && !same(&best) && !others.iter().any(same) {
             others.push(end);
         }

@@ -24,11 +24,10 @@ pub(crate) fn chain(
     posterior: &Posterior,
     settings: &Settings,
     chain: usize,
-    from: Option<&[f64]>,
     watch: &dyn Watch,
 ) -> Result<Chain, Unsampled> {
     let mut generator = start::generator(settings.seed, chain);
-    let point = start::point(posterior, from, &mut generator).map_err(Unsampled::Start)?;
+    let point = start::point(posterior, &mut generator).map_err(Unsampled::Start)?;
     let scales = Shape::Scales(vec![1.0; point.len()]);
     let mut walker = Walker::new(posterior, &point, scales, settings.max_depth);
     let (metric, target) = (settings.metric, settings.target_accept);

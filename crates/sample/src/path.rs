@@ -22,11 +22,7 @@ pub(crate) struct Point {
 
 impl Point {
     fn new(dimension: usize) -> Point {
-        Point {
-            coordinates: vec![0.0; dimension],
-            density: 0.0,
-            gradient: vec![0.0; dimension],
-        }
+        Point { coordinates: vec![0.0; dimension], density: 0.0, gradient: vec![0.0; dimension] }
     }
 
     fn copy(&mut self, other: &Point) {

@@ -123,8 +123,7 @@ pub(crate) fn scales(points: &Moments, gradients: &Moments, scales: &mut [f64]) 
 pub(crate) fn factor(points: &Moments) -> Option<Vec<f64>> {
     let dimension = points.mean.len();
     let count = points.count;
-    let mut a: Vec<f64> =
-        points.variances().map(|x| x * count / (count + 5.0)).collect();
+    let mut a: Vec<f64> = points.variances().map(|x| x * count / (count + 5.0)).collect();
     for i in 0..dimension {
         a[i * dimension + i] += 1e-3 * 5.0 / (count + 5.0);
     }

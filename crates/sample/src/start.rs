@@ -35,10 +35,9 @@ pub struct Unstarted {
 /// A point where the density and its gradient are finite.
 pub(crate) fn point(
     posterior: &Posterior,
-    from: Option<&[f64]>,
     generator: &mut ChaCha8Rng,
 ) -> Result<Vec<f64>, Unstarted> {
-    let dimension = posterior.dimension();
+    let (dimension, from) = (posterior.dimension(), posterior.start());
     let mut both = vec![0.0; dimension + 1];
     let mut last = None;
     for _ in 0..if from.is_some() { 1 } else { TRIES } {

@@ -213,7 +213,10 @@ impl Plan {
     /// The leaves of the arguments of the last parameters.
     pub(crate) fn flattened(&self, data: &[Data]) -> Result<Vec<Tensor>, Problem> {
         let last = &self.slots[self.slots.len() - data.len()..];
-        let leaves = last.iter().zip(data).map(|(slot, data)| slot.tensors(&Arg(ArgData::Data(Cow::Borrowed(data)))));
+        let leaves = last
+            .iter()
+            .zip(data)
+            .map(|(slot, data)| slot.tensors(&Arg(ArgData::Data(Cow::Borrowed(data)))));
         leaves.collect::<Result<Vec<_>, _>>().map(|leaves| leaves.concat())
     }
 

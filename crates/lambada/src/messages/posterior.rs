@@ -1,5 +1,7 @@
 //! Definitions as posteriors.
 
+use std::rc::Rc;
+
 use lambada_source::{Problem, quoted};
 
 /// No definition, or several, that could be the log density.
@@ -11,8 +13,11 @@ pub fn which(found: &[String]) -> Problem {
             "no definition of the file is a log density: a function whose result is a real",
         )
         .hint("a model is a definition `def model (mu : real) (y : []real) : real = …`"),
-        _ => Problem::general("E0900", format!("several definitions could be the log density: {}", quoted(&names)))
-            .hint(format!("name one after the file: `{}`", names[0])),
+        _ => Problem::general(
+            "E0900",
+            format!("several definitions could be the log density: {}", quoted(&names)),
+        )
+        .hint(format!("name one after the file: `{}`", names[0])),
     }
 }
 
@@ -43,14 +48,22 @@ pub fn no_data(definition: &str, name: &str, ty: &str) -> Problem {
     .hint(format!("add `{name}` to the data: a member of the file, or `{name}=VALUE`"))
 }
 
-/// A parameter whose size no data have.
-pub fn no_size(name: &str, ty: &str, size: &str) -> Problem {
+/// Parameters whose size no data have.
+pub fn no_size(params: &[Rc<str>], size: &str) -> Problem {
+    let names: Vec<&str> = params.iter().map(|name| &**name).collect();
+    let parameters = if names.len() == 1 { "the parameter" } else { "the parameters" };
+    let names = quoted(&names);
     let problem = Problem::general(
         "E0904",
-        format!("no data have the size `{size}` of the parameter `{name} : {ty}`"),
+        format!("the size `{size}` of {parameters} {names} is not known"),
     );
-    let plain = size.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '\'');
-    if plain { problem.hint(format!("give it: `--size {size}=8`")) } else { problem }
+    let plain = size.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let problem = problem.hint("sizes come from data: `--data FILE`, or `NAME=VALUE`");
+    if plain {
+        problem.hint(format!("without data of that size, give it: `--size {size}=8`"))
+    } else {
+        problem
+    }
 }
 
 /// A parameter of any size.
@@ -64,5 +77,19 @@ pub fn open_size(name: &str, ty: &str) -> Problem {
 
 /// A size that data have, given otherwise.
 pub fn size_of_data(name: &str, given: usize, found: usize) -> Problem {
-    Problem::general("E0906", format!("`--size {name}={given}`, but `{name}` is {found} in the data"))
+    Problem::general(
+        "E0906",
+        format!("`--size {name}={given}`, but `{name}` is {found} in the data"),
+    )
+}
+
+/// Values outside of their spaces.
+pub fn start_outside(definition: &str) -> Problem {
+    Problem::general(
+        "E0907",
+        format!(
+            "the values to begin at do not lie in the spaces of the parameters of `{definition}`"
+        ),
+    )
+    .hint("a positive parameter begins above 0, a simplex with positive parts whose sum is 1")
 }

@@ -71,12 +71,15 @@ impl Bound {
         })?
     }
 
-    /// Runs the program on a vector.
-    pub(super) fn value(&self, from: &[f64]) -> Result<Data, Failure> {
-        self.run(from, |results| {
-            let tensors: Vec<Tensor> = results.map(Got::tensor).collect();
-            self.compiled.result().unflatten(&mut tensors.into_iter())
-        })
+    /// The result whose reals, one array after the other, are given.
+    pub(super) fn structured(&self, arrays: &[Variable], reals: &[f64]) -> Data {
+        let mut at = 0;
+        let mut tensors = arrays.iter().map(|array| {
+            let own = reals[at..at + array.count()].to_vec();
+            at += array.count();
+            Tensor::reals(array.dims.clone(), own)
+        });
+        self.compiled.result().unflatten(&mut tensors)
     }
 
     /// Writes the reals of the results one after the other.

@@ -5,6 +5,7 @@ mod bound;
 mod program;
 mod space;
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use lambada_core::{Data, Size};
@@ -31,6 +32,8 @@ pub struct Request<'a> {
     pub inputs: &'a Inputs,
     /// Sizes that no data have, by name.
     pub sizes: &'a [(String, usize)],
+    /// Values of the unknown parameters to begin at.
+    pub start: Option<&'a Inputs>,
     /// The options of the compiler.
     pub options: &'a Options,
 }
@@ -56,8 +59,10 @@ impl Session {
         unit: &Unit,
         request: &Request<'_>,
     ) -> Result<Posterior, Vec<Problem>> {
-        let target = self.target(unit, request, &[Part::Density, Part::Values])?;
+        let parts = [Part::Density, Part::Values, Part::Coordinates];
+        let target = self.target(unit, request, &parts)?;
         Ok(Posterior {
+            start: request.start.map(|start| target.start(start)).transpose()?,
             entry: target.entry.as_str().into(),
             variables: target.variables(),
             coordinates: target.coordinates(),
@@ -78,9 +83,11 @@ impl Session {
         goal: Goal,
     ) -> Result<Optimum, Vec<Problem>> {
         let (optimum, curvature) = (Part::Optimum(goal), Part::Curvature(goal));
-        let parts = [goal.density(), Part::Values, optimum, curvature, Part::Slopes];
+        let parts =
+            [goal.density(), Part::Values, Part::Coordinates, optimum, curvature, Part::Slopes];
         let target = self.target(unit, request, &parts)?;
         Ok(Optimum {
+            start: request.start.map(|start| target.start(start)).transpose()?,
             entry: target.entry.as_str().into(),
             goal,
             parameters: target.unknown().map(|(name, _)| name.into()).collect(),
@@ -134,6 +141,19 @@ impl Target {
         self.unknown().flat_map(|(name, space)| space.variables(name, true)).collect()
     }
 
+    /// The coordinates of values.
+    fn start(&self, values: &Inputs) -> Result<Vec<f64>, Vec<Problem>> {
+        let call = self.unit.call(Part::Coordinates.name(), Operator::Value, None)?;
+        let given = call.arguments(values)?;
+        let program = Bound::new(&call, &[], &given, &self.sources, &self.options)?;
+        let mut coordinates = vec![0.0; total(&self.coordinates())];
+        let ran = program.reals(&[], &mut coordinates);
+        match ran {
+            Ok(()) if coordinates.iter().all(|x| x.is_finite()) => Ok(coordinates),
+            _ => Err(vec![messages::start_outside(&self.entry)]),
+        }
+    }
+
     /// Compiles a part: the gradient of a density, the others as they are.
     fn bound(&self, part: Part) -> Result<Bound, Vec<Problem>> {
         let is_density = matches!(part, Part::Density | Part::Plain);
@@ -164,6 +184,7 @@ impl Target {
 /// Coordinates are the unconstrained vector that samplers move in; values are what the definition
 /// is called on. Any number of threads may use it.
 pub struct Posterior {
+    start: Option<Vec<f64>>,
     entry: Arc<str>,
     variables: Vec<Variable>,
     coordinates: Vec<Variable>,
@@ -174,6 +195,7 @@ pub struct Posterior {
 
 /// The search for an optimum of a definition.
 pub struct Optimum {
+    start: Option<Vec<f64>>,
     entry: Arc<str>,
     goal: Goal,
     parameters: Vec<Arc<str>>,
@@ -250,6 +272,7 @@ fn known(
 fn slots(call: &Call, given: &[Option<Data>], known: &Sizes) -> Result<Vec<Slot>, Vec<Problem>> {
     let mut slots: Vec<Slot> = Vec::new();
     let mut wrong = Vec::new();
+    let mut unsized_of: Vec<(Arc<str>, Vec<Rc<str>>)> = Vec::new();
     let params = call.signature().params.iter();
     for (k, (((name, ty), space), data)) in params.zip(call.spaces()).zip(given).enumerate() {
         let own = is_identifier(name) && slots.iter().all(|slot| *slot.name != **name);
@@ -264,11 +287,15 @@ fn slots(call: &Call, given: &[Option<Data>], known: &Sizes) -> Result<Vec<Slot>
             _ if !space.is_real() => wrong.push(messages::no_data(call.name(), name, &ty)),
             Ok(space) => slots.push(Slot { name: word, space: Some(space) }),
             Err(Size::Var(size) | Size::Expr(size)) => {
-                wrong.push(messages::no_size(name, &ty, &size));
+                match unsized_of.iter_mut().find(|(s, _)| *s == size) {
+                    Some((_, names)) => names.push(name.clone()),
+                    None => unsized_of.push((size, vec![name.clone()])),
+                }
             }
             Err(Size::Any | Size::Const(_)) => wrong.push(messages::open_size(name, &ty)),
         }
     }
+    wrong.extend(unsized_of.iter().map(|(size, names)| messages::no_size(names, size)));
     if wrong.is_empty() { Ok(slots) } else { Err(wrong) }
 }
 
@@ -276,6 +303,11 @@ impl Posterior {
     /// The definition.
     pub fn entry(&self) -> &str {
         &self.entry
+    }
+
+    /// The coordinates of the values to begin at, if they are given.
+    pub fn start(&self) -> Option<&[f64]> {
+        self.start.as_deref()
     }
 
     /// The arrays that the values of the unknown parameters consist of.
@@ -322,6 +354,11 @@ impl Optimum {
         &self.entry
     }
 
+    /// The coordinates of the values to begin at, if they are given.
+    pub fn start(&self) -> Option<&[f64]> {
+        self.start.as_deref()
+    }
+
     /// The arrays that the values consist of.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
@@ -357,16 +394,13 @@ impl Optimum {
         Ok(values)
     }
 
-    /// The values of coordinates, by parameter.
-    ///
-    /// # Errors
-    /// Failures of the program.
-    pub fn parameters(&self, at: &[f64]) -> Result<Data, Failure> {
-        let parts = match self.values.value(at)? {
+    /// Values, or numbers that belong to them, by parameter.
+    pub fn by_parameter(&self, values: &[f64]) -> Data {
+        let parts = match self.values.structured(&self.variables, values) {
             Data::Tuple(parts) if self.parameters.len() > 1 => parts,
             single => vec![single],
         };
-        Ok(Data::Record(self.parameters.iter().cloned().zip(parts).collect()))
+        Data::Record(self.parameters.iter().cloned().zip(parts).collect())
     }
 
     /// The columns of the Hessian of what is minimized, by coordinates.

@@ -175,9 +175,8 @@ impl Space<Size> {
                 Space::Tuple(items.iter().map(|item| item.at(known)).collect::<Result<_, _>>()?)
             }
             Space::Record(fields) => {
-                let field = |(label, space): &(Rc<str>, Space<Size>)| {
-                    Ok((label.clone(), space.at(known)?))
-                };
+                let field =
+                    |(label, space): &(Rc<str>, Space<Size>)| Ok((label.clone(), space.at(known)?));
                 Space::Record(fields.iter().map(field).collect::<Result<_, Size>>()?)
             }
         })
