@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args as ArgGroup, Parser, Subcommand, ValueEnum};
 use lambada::Precision;
 
-pub use models::{Metric, Model, Sampling, Searching};
+pub use models::{Metric, Model, Predicting, Sampling, Searching};
 pub use offered::Offered;
 
 const EXAMPLES: &str = "Examples:
@@ -333,6 +333,15 @@ pub enum Command {
         words: Vec<String>,
         #[command(flatten)]
         drawing: Drawing,
+    },
+    /// Run a definition for each draw of a posterior: replicated data, log likelihoods, other
+    /// quantities
+    #[command(override_usage = "lambada predict [OPTIONS] --draws FILE FILE ENTRY [NAME=VALUE]...")]
+    Predict {
+        #[command(flatten)]
+        model: Model,
+        #[command(flatten)]
+        predicting: Predicting,
     },
     /// Find the values of parameters without data at which a definition has its smallest result
     #[command(override_usage = "lambada minimize [OPTIONS] FILE [ENTRY] [NAME=VALUE]...")]

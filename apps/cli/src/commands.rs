@@ -104,6 +104,7 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         }
         Command::Plot { file, entry, words, drawing } => shell.plot(&file, &entry, words, &drawing),
         Command::Minimize { model, searching } => shell.minimize(&model, &searching),
+        Command::Predict { model, predicting } => shell.predict(&model, &predicting),
         Command::Sample { model, sampling } => shell.sample(&model, &sampling),
         Command::Build { file, offered, output, name, portable } => {
             shell.build(&file, offered.entries, &output, name, portable)

@@ -1,10 +1,11 @@
 //! Messages of the command itself that do not concern a program.
 
+use std::path::Path;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use lambada::Found;
-use lambada_draws::Draws;
+use lambada_draws::{Draws, Format, Wrong};
 
 /// The thread that runs the command cannot be started.
 pub const NO_THREAD: &str = "error: the system has no memory for another thread\n";
@@ -196,3 +197,29 @@ pub fn other_optimum(result: f64, count: usize) -> String {
 
 /// A mode without standard errors.
 pub const NO_ERRORS: &str = "error: the curvature at the mode is not positive in all directions, so there are no standard errors\nhelp: they are for a log density at its largest value (`--maximize`), which depends on all parameters\n";
+
+/// A file name that tells no format of draws.
+pub fn no_draws_file(path: &Path) -> String {
+    let known: Vec<String> =
+        Format::extensions().iter().map(|known| format!("`.{known}`")).collect();
+    format!(
+        "error: `{}` is no file of draws: its name should end in {}\n",
+        path.display(),
+        known.join(", ")
+    )
+}
+
+/// A file of draws that cannot be understood.
+pub fn broken_draws(name: &str, wrong: &Wrong) -> String {
+    format!("error: `{name}`: {wrong}\n")
+}
+
+/// A result whose size depends on the draw.
+pub fn other_sizes(name: &str, first: &[usize], other: &[usize], draw: usize) -> String {
+    let shown = |dims: &[usize]| dims.iter().map(|size| format!("[{size}]")).collect::<String>();
+    format!(
+        "error: `{name}` has the size {} for the first draw and {} for draw {draw}; in a file of draws all have the same\n",
+        shown(first),
+        shown(other)
+    )
+}

@@ -5,11 +5,15 @@ use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use lambada::{Data, Failure, Goal, Options, Posterior, Problem, Request, Session, Tensor, Unit};
-use lambada_draws::{Draws, Summary, warnings};
-use lambada_sample::{Metric, Settings, Unsampled, Watch, optima, sample, standard_errors};
+use lambada::{
+    Data, Failure, Goal, Options, Posterior, Problem, Request, Session, Tensor, Unit, Variable,
+};
+use lambada_draws::{Draws, Format, Summary, warnings};
+use lambada_sample::{
+    Metric, Settings, Unpredicted, Unsampled, Watch, optima, predict, sample, standard_errors,
+};
 
-use crate::args::{self, DataArgs, Model, Sampling, Searching};
+use crate::args::{self, DataArgs, Model, Predicting, Sampling, Searching};
 use crate::report::Report;
 use crate::shell::Shell;
 use crate::{interrupt, messages, progress, report};
@@ -91,6 +95,7 @@ impl Shell {
     /// `lambada sample`
     pub(crate) fn sample(&mut self, model: &Model, how: &Sampling) -> Result<(), Report> {
         let begun = Instant::now();
+        let output = how.output.as_deref().map(|path| draws_format(path)).transpose()?;
         let posterior = self.model(model, how.init.as_deref(), |s, u, r| s.posterior(u, r))?;
         let compiled = begun.elapsed();
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -114,17 +119,56 @@ impl Shell {
         if draws.draws == 0 {
             return Err(messages::NO_DRAWS.into());
         }
-        let summary = Summary::of(&draws);
-        if how.json {
-            report::result(&format!("{:#}\n", summary.to_json()))?;
-        } else {
-            report::result(&summary.text(how.all))?;
+        if let Some((path, format)) = output {
+            self.write_draws(path, format, &draws)?;
         }
+        let summary = tabled(&draws, how.json, how.all)?;
         for finding in warnings(&draws, &summary) {
             report::tell(&format!("\n{finding}\n"));
         }
         report::tell(&messages::sampled(&draws, compiled, begun.elapsed()));
         self.interrupted(&draws, &settings)
+    }
+
+    /// `lambada predict`
+    pub(crate) fn predict(&mut self, model: &Model, how: &Predicting) -> Result<(), Report> {
+        let output = how.output.as_deref().map(|path| draws_format(path)).transpose()?;
+        let draws = self.read_draws(&how.draws)?;
+        let variables = draws.variables.iter();
+        let variables: Vec<Variable> =
+            variables.map(|v| Variable { name: v.name.clone(), dims: v.dims.clone() }).collect();
+        let prediction =
+            self.model(model, None, |s, u, r| s.prediction(u, r, &variables, how.seed))?;
+        let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
+        let running = progress::working("running");
+        let made = predict(&prediction, &draws, self.threads.unwrap_or(cores));
+        drop(running);
+        let made = made.map_err(|why| match why {
+            Unpredicted::Failed(failure) => self.failed(&failure),
+            Unpredicted::Sizes(name, first, other, draw) => {
+                messages::other_sizes(&name, &first, &other, draw)
+            }
+        })?;
+        let (chains, count) = (draws.chains, draws.draws);
+        let results = Draws { chains, draws: count, variables: made, ..Draws::default() };
+        let Some((path, format)) = output else {
+            return tabled(&results, how.json, how.all).map(drop);
+        };
+        let whole = if format == Format::NetCdf { with_results(draws, results) } else { results };
+        self.write_draws(path, format, &whole)
+    }
+
+    pub(crate) fn read_draws(&self, path: &Path) -> Result<Draws, Report> {
+        let (_, format) = draws_format(path)?;
+        let name = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|error| messages::not_read(&name, &error))?;
+        format.read(&bytes).map_err(|wrong| messages::broken_draws(&name, &wrong))
+    }
+
+    fn write_draws(&self, path: &Path, format: Format, draws: &Draws) -> Result<(), Report> {
+        let name = path.display().to_string();
+        let bytes = format.write(draws).map_err(|wrong| messages::broken_draws(&name, &wrong))?;
+        lambada::replace_file(path, &bytes).map_err(|error| messages::not_written(&name, &error))
     }
 
     fn failed(&self, failure: &Failure) -> Report {
@@ -149,6 +193,34 @@ impl Shell {
             },
         }
     }
+}
+
+/// Prints the table of draws.
+fn tabled(draws: &Draws, json: bool, all: bool) -> Result<Summary, Report> {
+    let summary = Summary::of(draws);
+    let text = if json { format!("{:#}\n", summary.to_json()) } else { summary.text(all) };
+    report::result(&text).map(|()| summary)
+}
+
+/// The format of a file of draws.
+fn draws_format(path: &Path) -> Result<(&Path, Format), Report> {
+    let known = Format::of(path).ok_or_else(|| messages::no_draws_file(path));
+    known.map(|format| (path, format))
+}
+
+/// Draws with the results of a definition in the groups of ArviZ: log likelihoods are those whose
+/// names begin so.
+fn with_results(mut draws: Draws, results: Draws) -> Draws {
+    for variable in results.variables {
+        let group = if variable.name.starts_with("log_lik") {
+            &mut draws.log_likelihood
+        } else {
+            &mut draws.predictive
+        };
+        group.retain(|known| known.name != variable.name);
+        group.push(variable);
+    }
+    draws
 }
 
 fn number(x: f64) -> Data {

@@ -79,7 +79,7 @@ pub use operators::Operator;
 pub use options::{Engine, Options};
 pub use passes::{Pass, PassTime, pass_times, passes, table, timed_passes};
 pub use pipeline::{Arrays, Executable, Observer, arrays, lower, lower_for};
-pub use posterior::{Found, Goal, Optimum, Posterior, Request, Variable};
+pub use posterior::{Found, Goal, Optimum, Posterior, Prediction, Request, Variable};
 pub use session::{Session, Unit, label};
 pub use show::Stage;
 pub use sparse::Sparse;

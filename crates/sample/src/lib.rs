@@ -5,6 +5,7 @@
 //! - `adapt`: what is learned in the warm-up;
 //! - `nuts`: one chain;
 //! - `mode`: optima, what they tell of the posterior, and draws of that;
+//! - `predict`: a definition for each draw;
 //! - here: the chains, on threads.
 //!
 //! The draws depend on the seed and not on the number of threads, because each chain has random
@@ -14,6 +15,7 @@ mod adapt;
 mod mode;
 mod nuts;
 mod path;
+mod predict;
 mod shape;
 mod start;
 
@@ -25,6 +27,7 @@ use lambada::{Failure, Posterior};
 use lambada_draws::{Chain, Draws, names};
 
 pub use mode::{Optima, laplace, optima, standard_errors};
+pub use predict::{Unpredicted, predict};
 pub use start::Unstarted;
 
 /// How to sample.

@@ -53,7 +53,7 @@ pub struct Sampling {
     /// Begin at these values of the parameters, from a .json or .npz file, instead of random points
     #[arg(long, value_name = "FILE")]
     pub init: Option<PathBuf>,
-    /// Write the draws to a .csv file
+    /// Write the draws to a .nc file (for ArviZ), a .parquet or a .csv file
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Show all elements of long arrays in the table
@@ -88,6 +88,26 @@ pub struct Searching {
     pub output: Option<PathBuf>,
     #[command(flatten)]
     pub look: super::Look,
+}
+
+/// The draws that a definition is run for.
+#[derive(Clone, Debug, ArgGroup)]
+pub struct Predicting {
+    /// The draws of `lambada sample`: a .nc, .parquet or .csv file
+    #[arg(long = "draws", value_name = "FILE")]
+    pub draws: PathBuf,
+    /// The seed of the random numbers of parameters of the type `random.key`
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+    /// Write the results to a .nc, .parquet or .csv file; a .nc file has the draws, too
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Show all elements of long arrays in the table
+    #[arg(long)]
+    pub all: bool,
+    /// Print the table as JSON
+    #[arg(long)]
+    pub json: bool,
 }
 
 /// A shape of the posterior.

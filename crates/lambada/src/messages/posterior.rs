@@ -4,6 +4,8 @@ use std::rc::Rc;
 
 use lambada_source::{Problem, quoted};
 
+use crate::Variable;
+
 /// No definition, or several, that could be the log density.
 pub fn which(found: &[String]) -> Problem {
     let names: Vec<&str> = found.iter().map(String::as_str).collect();
@@ -92,4 +94,40 @@ pub fn start_outside(definition: &str) -> Problem {
         ),
     )
     .hint("a positive parameter begins above 0, a simplex with positive parts whose sum is 1")
+}
+
+/// `predict` without a definition.
+pub fn which_prediction() -> Problem {
+    Problem::general("E0908", "no definition is named for the draws".to_string())
+        .hint("`lambada predict FILE ENTRY --draws FILE`: the definition runs once for each draw")
+}
+
+/// A parameter that neither data nor draws have.
+pub fn nowhere(definition: &str, name: &str, ty: &str) -> Problem {
+    Problem::general(
+        "E0909",
+        format!("neither the data nor the draws have the parameter `{name} : {ty}` of `{definition}`"),
+    )
+    .hint("names of draws are those of the parameters of the model; a parameter of the type `random.key` needs neither")
+}
+
+/// Draws of another shape.
+pub fn other_draws(name: &str, ty: &str, drawn: &[Variable]) -> Problem {
+    let shown = |v: &Variable| {
+        let dims: String = v.dims.iter().map(|size| format!("[{size}]")).collect();
+        format!("`{} : {dims}real`", v.name)
+    };
+    let drawn: Vec<String> = drawn.iter().map(shown).collect();
+    Problem::general(
+        "E0910",
+        format!("the parameter `{name} : {ty}` does not fit the draws of {}", drawn.join(", ")),
+    )
+}
+
+/// A result that is not made of numbers.
+pub fn no_prediction(definition: &str, ty: &str) -> Problem {
+    Problem::general(
+        "E0911",
+        format!("the result of `{definition}` is {ty}; a quantity of a draw is made of numbers"),
+    )
 }

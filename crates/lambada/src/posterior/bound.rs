@@ -4,6 +4,7 @@
 use std::ops::Range;
 
 use lambada_core::Data;
+use lambada_normalize::Shape;
 use lambada_prim::{Scalar, Tensor};
 use lambada_run::{Argument, Elements, Got, Lent};
 use lambada_source::{Failure, Problem, Sources, stack};
@@ -80,6 +81,24 @@ impl Bound {
             Tensor::reals(array.dims.clone(), own)
         });
         self.compiled.result().unflatten(&mut tensors)
+    }
+
+    /// The layout of the result.
+    pub(super) fn layout(&self) -> &Shape {
+        self.compiled.result().shape()
+    }
+
+    /// The sizes of all arrays of the result, and their numbers one after the other.
+    pub(super) fn numbers(&self, from: &[f64]) -> Result<(Vec<Vec<usize>>, Vec<f64>), Failure> {
+        self.run(from, |results| {
+            let (mut sizes, mut all) = (Vec::new(), Vec::new());
+            for result in results {
+                let tensor = result.tensor();
+                all.extend(crate::vectors::numbers(&Data::Tensor(tensor.clone())));
+                sizes.push(tensor.dims);
+            }
+            (sizes, all)
+        })
     }
 
     /// Writes the reals of the results one after the other.

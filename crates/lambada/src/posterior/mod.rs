@@ -2,6 +2,7 @@
 //! coordinates that may be any reals.
 
 mod bound;
+mod prediction;
 mod program;
 mod space;
 
@@ -14,6 +15,7 @@ use lambada_prim::ScalarTy;
 use lambada_source::{Failure, Problem, Sources};
 
 use bound::Bound;
+pub use prediction::Prediction;
 pub use program::Goal;
 use program::{Part, Slot};
 pub(crate) use space::Space;
@@ -268,6 +270,12 @@ fn known(
     Ok(known)
 }
 
+/// A name for the `k`th parameter of the program, if possible that of the definition's.
+fn word(name: &str, k: usize, taken: impl Fn(&str) -> bool) -> String {
+    let own = is_identifier(name) && !["model", "space", "optimize", "random"].contains(&name);
+    if own && !taken(name) { name.into() } else { format!("parameter_{}", k + 1) }
+}
+
 /// The parameters of the definition: data, or where they live.
 fn slots(call: &Call, given: &[Option<Data>], known: &Sizes) -> Result<Vec<Slot>, Vec<Problem>> {
     let mut slots: Vec<Slot> = Vec::new();
@@ -275,9 +283,7 @@ fn slots(call: &Call, given: &[Option<Data>], known: &Sizes) -> Result<Vec<Slot>
     let mut unsized_of: Vec<(Arc<str>, Vec<Rc<str>>)> = Vec::new();
     let params = call.signature().params.iter();
     for (k, (((name, ty), space), data)) in params.zip(call.spaces()).zip(given).enumerate() {
-        let own = is_identifier(name) && slots.iter().all(|slot| *slot.name != **name);
-        let own = own && !["model", "space"].contains(&&**name);
-        let word = if own { name.to_string() } else { format!("parameter_{}", k + 1) };
+        let word = word(name, k, |word| slots.iter().any(|slot| slot.name == word));
         if data.is_some() {
             slots.push(Slot { name: word, space: None });
             continue;

@@ -141,7 +141,7 @@ fn library(name: &str, ty: &SizedTy) -> Space<Size> {
 }
 
 /// All values of a type.
-fn unrestricted(ty: &SizedTy) -> Space<Size> {
+pub(crate) fn unrestricted(ty: &SizedTy) -> Space<Size> {
     match ty {
         SizedTy::Scalar(ScalarTy::Real) => Space::Real,
         SizedTy::Scalar(ScalarTy::Int | ScalarTy::Bool) => Space::Discrete,
@@ -351,7 +351,8 @@ pub(crate) fn learn(ty: &SizedTy, data: &Data, known: &mut Sizes) {
     }
 }
 
-fn note(size: &Size, found: usize, known: &mut Sizes) {
+/// Adds the value of a size.
+pub(crate) fn note(size: &Size, found: usize, known: &mut Sizes) {
     if let Size::Var(name) = size {
         known.entry(name.clone()).or_insert(found);
     }

@@ -97,7 +97,9 @@ impl<'a> File<'a> {
                 sizes
             }
             _ => {
-                return Err(Wrong::format(format!("its HDF5 superblock has the version {version}")));
+                return Err(Wrong::format(format!(
+                    "its HDF5 superblock has the version {version}"
+                )));
             }
         };
         if sizes != (8, 8) {
