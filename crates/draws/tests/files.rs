@@ -76,7 +76,8 @@ fn netcdf_holds_data_and_predictions() {
 
 #[test]
 fn many_variables_are_written() {
-    let variable = |k: usize| Variable { name: format!("v{k}"), dims: vec![2], values: vec![k as f64; 4] };
+    let variable =
+        |k: usize| Variable { name: format!("v{k}"), dims: vec![2], values: vec![k as f64; 4] };
     let variables = (0..3000).map(variable).collect();
     let draws = Draws { chains: 1, draws: 2, variables, ..Draws::default() };
     let bytes = Format::NetCdf.write(&draws).expect("it can be written");
@@ -90,14 +91,17 @@ fn tables_say_where_they_are_wrong() {
         assert_eq!(wrong.to_string(), expect, "{text}");
     };
     check("", "it lacks a line with the names of the columns");
-    check("chain,draw,mu\n0,0,1.5\n0,1,x\n", "line 3, column 3: `x` in the column `mu` is no number");
+    check(
+        "chain,draw,mu\n0,0,1.5\n0,1,x\n",
+        "line 3, column 3: `x` in the column `mu` is no number",
+    );
     check("# seed = 1\nchain,draw,mu\n0,0\n", "line 3: 2 fields, where the head has 3");
     check("chain,mu,mu\n", "line 1, column 3: a second column is called `mu`");
+    check("chain,t[0],t[2]\n0,1,2\n", "it lacks some elements of `t`: there are 2 of 3");
     check(
-        "chain,t[0],t[2]\n0,1,2\n",
-        "it lacks some elements of `t`: there are 2 of 3",
+        "chain,t[0],t[99999999999]\n0,1,2\n",
+        "it lacks some elements of `t`: there are 2 of 100000000000",
     );
-    check("chain,t[0],t[99999999999]\n0,1,2\n", "it lacks some elements of `t`: there are 2 of 100000000000");
     check("chain,t[0],\"t[0,1]\"\n", "the columns of `t` differ in the number of indices");
     check(
         "chain,\"m[0,0]\",\"m[1,1]\",\"m[0,1]\",\"m[0, 1]\"\n",
@@ -198,7 +202,8 @@ fn files_for_other_programs() {
     let mut draws = draws(4, 250);
     draws.predictive = vec![Variable { name: "y".into(), dims: vec![4], values: vec![1.5; 4000] }];
     draws.log_likelihood = draws.predictive.clone();
-    draws.observed = vec![Array { name: "y".into(), dims: vec![4], values: vec![1.0, 2.0, 3.0, 4.0] }];
+    draws.observed =
+        vec![Array { name: "y".into(), dims: vec![4], values: vec![1.0, 2.0, 3.0, 4.0] }];
     draws.variables.pop();
     for (format, name) in ALL.into_iter().zip(["d.csv", "d.parquet", "d.nc"]) {
         let bytes = format.write(&draws).expect("it can be written");

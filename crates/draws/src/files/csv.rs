@@ -9,7 +9,9 @@ use crate::draws::Wrong;
 pub(super) fn write(table: &Table) -> Result<Vec<u8>, Wrong> {
     let mut bytes = Vec::new();
     for (name, value) in &table.attributes {
-        bytes.extend(format!("# {} = {}\n", name.replace(['\n', '='], " "), one_line(value)).bytes());
+        bytes.extend(
+            format!("# {} = {}\n", name.replace(['\n', '='], " "), one_line(value)).bytes(),
+        );
     }
     let mut writer = WriterBuilder::new().from_writer(bytes);
     writer.write_record(&table.names).map_err(Wrong::format)?;

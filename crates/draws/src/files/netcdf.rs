@@ -18,8 +18,7 @@ pub(super) fn write(draws: &Draws) -> Result<Vec<u8>, Wrong> {
     if !draws.statistics.is_empty() {
         groups.push(statistics(draws));
     }
-    for (name, variables) in
-        [(PREDICTIVE, &draws.predictive), (LIKELIHOOD, &draws.log_likelihood)]
+    for (name, variables) in [(PREDICTIVE, &draws.predictive), (LIKELIHOOD, &draws.log_likelihood)]
     {
         if !variables.is_empty() {
             groups.push(of_variables(name, draws, variables));

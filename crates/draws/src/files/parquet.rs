@@ -43,8 +43,7 @@ fn encoded(table: &Table) -> Result<Vec<u8>> {
     let pair = |(name, value): &(String, String)| KeyValue::new(name.clone(), value.clone());
     let attributes = table.attributes.iter().map(pair).collect();
     let properties = WriterProperties::builder().set_key_value_metadata(Some(attributes)).build();
-    let mut writer =
-        SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties))?;
+    let mut writer = SerializedFileWriter::new(Vec::new(), Arc::new(schema), Arc::new(properties))?;
     let types = writer.schema_descr().columns().to_vec();
     let mut group = writer.next_row_group()?;
     for (ty, column) in types.iter().zip(&table.columns) {

@@ -177,7 +177,9 @@ fn variable(
 ) -> Result<Variable, Wrong> {
     let rank = elements[0].0.len();
     if elements.iter().any(|(indices, _)| indices.len() != rank) {
-        return Err(Wrong::shape(format!("the columns of `{name}` differ in the number of indices")));
+        return Err(Wrong::shape(format!(
+            "the columns of `{name}` differ in the number of indices"
+        )));
     }
     let length = |axis| elements.iter().map(|(indices, _)| indices[axis] + 1).max().unwrap_or(0);
     let dims: Vec<usize> = (0..rank).map(length).collect();
@@ -192,7 +194,10 @@ fn variable(
     for (indices, k) in elements {
         let place = indices.iter().zip(&dims).fold(0, |place, (k, length)| place * length + k);
         if columns[place].replace(column(*k)).is_some() {
-            return Err(Wrong::shape(format!("two columns are the same element of {}", listed([name].into_iter()))));
+            return Err(Wrong::shape(format!(
+                "two columns are the same element of {}",
+                listed([name].into_iter())
+            )));
         }
     }
     let columns: Vec<Vec<f64>> = columns.into_iter().flatten().collect();

@@ -31,7 +31,8 @@ pub(super) fn divergences(draws: &Draws, summary: &Summary) -> Option<Finding> {
     }
     let all = diverging.len();
 
-    let title = format!("{count} of {all} trajectories diverged ({})", percent(count as f64 / all as f64));
+    let title =
+        format!("{count} of {all} trajectories diverged ({})", percent(count as f64 / all as f64));
     let meaning = "The posterior bends more sharply than the steps can follow, so the chains leave out a part of it and the estimates are biased.";
     let place = place(draws, summary, diverging, count);
     let meaning = match &place {

@@ -9,12 +9,7 @@ const DEPTH: usize = 32;
 
 /// All messages that a tree of this root finds in the heap. In a record, `before` bytes precede the
 /// place.
-pub(super) fn messages(
-    bytes: &[u8],
-    heap: u64,
-    tree: u64,
-    before: usize,
-) -> Result<Vec<Vec<u8>>> {
+pub(super) fn messages(bytes: &[u8], heap: u64, tree: u64, before: usize) -> Result<Vec<Vec<u8>>> {
     let heap = Heap::of(bytes, heap)?;
     let tree = Tree::of(bytes, tree)?;
     let mut records = Vec::new();

@@ -68,7 +68,9 @@ impl<'a> File<'a> {
     /// The file of these bytes.
     pub fn of(bytes: &'a [u8]) -> Result<File<'a>> {
         if bytes.starts_with(b"CDF") {
-            return Err(Wrong::format("it is NetCDF of version 3, which has no groups; NetCDF-4 is read"));
+            return Err(Wrong::format(
+                "it is NetCDF of version 3, which has no groups; NetCDF-4 is read",
+            ));
         }
         let mut start = 0;
         while !bytes.get(start..).is_some_and(|rest| rest.starts_with(SIGNATURE)) {
@@ -94,7 +96,11 @@ impl<'a> File<'a> {
                 at.skip(1 + 2 * 8)?;
                 sizes
             }
-            _ => return Err(Wrong::format(format!("its HDF5 superblock has the version {version}"))),
+            _ => {
+                return Err(Wrong::format(format!(
+                    "its HDF5 superblock has the version {version}"
+                )));
+            }
         };
         if sizes != (8, 8) {
             return Err(Wrong::format("its addresses have another size than 8 bytes"));
@@ -187,7 +193,13 @@ impl<'a> File<'a> {
     }
 
     /// Adds a message, or the message of another object that it refers to.
-    fn push(self, messages: &mut Vec<Message<'a>>, ty: u16, flags: u64, data: &'a [u8]) -> Result<()> {
+    fn push(
+        self,
+        messages: &mut Vec<Message<'a>>,
+        ty: u16,
+        flags: u64,
+        data: &'a [u8],
+    ) -> Result<()> {
         if messages.len() > MESSAGES {
             return Err(cut());
         }
@@ -443,7 +455,9 @@ impl<'a> Object<'a> {
                 let chunked = Chunked { bytes: self.file.bytes, dims, chunk, element, filters };
                 ty.numbers(&chunked.elements(tree, size)?)
             }
-            (4, 2) => Err(Wrong::format("its chunks have an index of HDF5 1.10, which cannot be read; write it without `libver=\"latest\"`")),
+            (4, 2) => Err(Wrong::format(
+                "its chunks have an index of HDF5 1.10, which cannot be read; write it without `libver=\"latest\"`",
+            )),
             _ => Err(Wrong::format(format!("its layout of version {version} cannot be read"))),
         }
     }

@@ -14,8 +14,13 @@ pub(super) struct Datatype {
 /// Meanings of bytes.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Class {
-    Int { signed: bool, big: bool },
-    Real { big: bool },
+    Int {
+        signed: bool,
+        big: bool,
+    },
+    Real {
+        big: bool,
+    },
     Text,
     /// An address of an object.
     Reference,
@@ -77,7 +82,8 @@ impl Datatype {
                 .collect()),
             (Class::Real { big }, 8) => Ok(each(&f64::from_le_bytes, *big)),
             (Class::Real { big }, 4) => {
-                let narrow = |[a, b, c, d, ..]: [u8; 8]| f64::from(f32::from_le_bytes([a, b, c, d]));
+                let narrow =
+                    |[a, b, c, d, ..]: [u8; 8]| f64::from(f32::from_le_bytes([a, b, c, d]));
                 Ok(each(&narrow, *big))
             }
             (Class::Int { signed: true, big }, 1..=8) => {
