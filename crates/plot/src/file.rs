@@ -1,11 +1,13 @@
-//! A picture as SVG. It stands on its own background, which is dark where the reader prefers it;
-//! programs that ignore the style sheet show the light colors.
+//! A picture as SVG.
 
+use svg::Node as _;
 use svg::node::element::path::Data;
-use svg::node::element::{Circle, Group, Line, Path, Rectangle, Style, Text};
-use svg::{Document, Node as _};
+use svg::node::element::{Circle, Group, Path};
 
 use crate::axis::ticks;
+use crate::ink::{
+    CURVES, FONT, GRID, INK, LETTER, PALE, hundredths, label, line, page, painted, tenths,
+};
 use crate::panel::{end, lines, places};
 use crate::{Panel, Picture};
 
@@ -25,28 +27,8 @@ const SIDE: f64 = 24.0;
 const ACROSS: f64 = 80.0;
 const UP: f64 = 44.0;
 
-/// Size of the font, and the width of its widest letters.
-const FONT: f64 = 13.0;
-const LETTER: f64 = 7.6;
-
 /// Number of points up to which each is marked.
 const MARKED: usize = 60;
-
-/// Roles of colors: class, on light and on dark backgrounds. Curves have the others, in turn.
-const INK: (&str, &str, &str) = ("ink", "#1f2933", "#e4e7eb");
-const PALE: (&str, &str, &str) = ("pale", "#52606d", "#a3b1bf");
-const GRID: (&str, &str, &str) = ("grid", "#e4e7eb", "#29333d");
-const PAGE: (&str, &str, &str) = ("page", "#ffffff", "#14191f");
-const CURVES: [(&str, &str, &str); 8] = [
-    ("c0", "#c2410c", "#fb923c"),
-    ("c1", "#1d63b8", "#6cb2ff"),
-    ("c2", "#2f7d4f", "#6ed39a"),
-    ("c3", "#8339a8", "#cf9bf0"),
-    ("c4", "#946200", "#e5b94b"),
-    ("c5", "#0e7c86", "#5cd0da"),
-    ("c6", "#a8285f", "#f58ab8"),
-    ("c7", "#52606d", "#b3c0cc"),
-];
 
 /// The picture as the text of a file.
 pub fn svg(picture: &Picture) -> String {
@@ -62,14 +44,7 @@ pub fn svg(picture: &Picture) -> String {
     let names =
         several.flat_map(|panel| panel.curves.iter().map(|curve| curve.name.chars().count()));
     let right = SIDE + letters(&mut names.into_iter()).min(WIDTH / 3.0);
-    let mut document = Document::new()
-        .set("viewBox", (0, 0, WIDTH, height))
-        .set("width", WIDTH)
-        .set("height", height)
-        .set("font-family", "Helvetica, Arial, sans-serif")
-        .set("font-size", FONT)
-        .add(Style::new(style()))
-        .add(painted(Rectangle::new().set("width", WIDTH).set("height", height), "fill", PAGE));
+    let mut document = page(WIDTH, height);
     for (k, panel) in picture.panels.iter().enumerate() {
         let top = k as f64 * (HEAD + own) + HEAD;
         let frame = Frame { picture, panel, left, right: WIDTH - right, top, bottom: top + own };
@@ -78,36 +53,6 @@ pub fn svg(picture: &Picture) -> String {
     }
     let name = label(&picture.across, (left + WIDTH - right) / 2.0, height - 14.0, "middle", INK);
     format!("{}\n", document.add(name))
-}
-
-/// The colors on dark backgrounds.
-fn style() -> String {
-    let rule = |(class, _, dark): (&str, &str, &str)| {
-        format!(".{class}-fill{{fill:{dark}}}.{class}-stroke{{stroke:{dark}}}")
-    };
-    let rules = [INK, PALE, GRID, PAGE].into_iter().chain(CURVES).map(rule);
-    format!("@media (prefers-color-scheme:dark){{{}}}", rules.collect::<String>())
-}
-
-/// Colors the `property`, `fill` or `stroke`, of an element.
-fn painted<E: svg::Node>(mut element: E, property: &str, color: (&str, &str, &str)) -> E {
-    element.assign(property, color.1);
-    element.assign("class", format!("{}-{property}", color.0));
-    element
-}
-
-fn label(text: &str, x: f64, y: f64, anchor: &str, color: (&str, &str, &str)) -> Text {
-    let text = Text::new(text).set("x", tenths(x)).set("y", tenths(y)).set("text-anchor", anchor);
-    painted(text, "fill", color)
-}
-
-/// Rounds to a tenth of a pixel.
-fn tenths(x: f64) -> f64 {
-    (x * 10.0).round() / 10.0
-}
-
-fn hundredths(x: f64) -> f32 {
-    ((x * 100.0).round() / 100.0) as f32
 }
 
 /// A panel on the page.
@@ -132,10 +77,6 @@ impl Frame<'_> {
     /// The lines of the ticks, and their labels; those of the abscissa below the last panel.
     fn grid(&self, is_last: bool) -> Group {
         let mut group = Group::new();
-        let line = |x1, y1, x2, y2, color| {
-            let line = Line::new().set("x1", tenths(x1)).set("y1", tenths(y1));
-            painted(line.set("x2", tenths(x2)).set("y2", tenths(y2)), "stroke", color)
-        };
         let (low, high) = self.picture.range;
         let count = (self.right - self.left) / ACROSS;
         let across = ticks(self.picture.range, count as usize, self.picture.whole);

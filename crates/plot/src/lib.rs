@@ -4,7 +4,9 @@
 //! - `window`: which values a picture shows, although some are unbounded;
 //! - `axis`: ticks and their labels;
 //! - `panel`: curves in the coordinates of the picture, and places for their names;
-//! - `text`, `file`: the picture in braille characters, and as SVG.
+//! - `text`, `file`: the picture in braille characters, and as SVG;
+//! - `sheet`: charts of data side by side, as SVG: areas, dots, bars;
+//! - `ink`: colors and elements of both.
 //!
 //! Pictures are laid out here and not by a plotting library, because both forms share their ticks,
 //! gaps and labels. Of the libraries, `plotters` rounds SVG coordinates to whole pixels, which
@@ -15,13 +17,16 @@
 mod axis;
 mod evaluations;
 mod file;
+mod ink;
 mod panel;
 mod sample;
+mod sheet;
 mod text;
 mod window;
 
 pub use file::svg;
 pub use sample::{Numbers, listed, sampled, steps};
+pub use sheet::{Chart, Color, Mark, Sheet, Side};
 pub use text::text;
 
 /// A curve: pieces of joined points.

@@ -8,17 +8,26 @@ const COLUMNS: usize = 2000;
 
 /// The visible lines of a curve.
 pub fn lines(picture: &Picture, panel: &Panel, curve: &Curve) -> Vec<Vec<(f64, f64)>> {
-    let across = scale(picture.range);
-    let up = scale(panel.window);
+    visible(&curve.pieces, picture.range, panel.window)
+}
+
+/// The visible parts of lines, in the coordinates of a panel.
+pub fn visible(
+    pieces: &[Vec<(f64, f64)>],
+    range: (f64, f64),
+    window: (f64, f64),
+) -> Vec<Vec<(f64, f64)>> {
+    let (across, up) = (scale(range), scale(window));
     let mut lines = Vec::new();
-    for piece in &curve.pieces {
+    for piece in pieces {
         let points = thinned(piece.iter().map(|(x, y)| (across(*x), up(*y))).collect());
         clip(&points, &mut lines);
     }
     lines
 }
 
-fn scale((low, high): (f64, f64)) -> impl Fn(f64) -> f64 {
+/// The part of an interval below a value.
+pub fn scale((low, high): (f64, f64)) -> impl Fn(f64) -> f64 {
     // Halves, because the difference of finite numbers may be infinite.
     move |x| (x / 2.0 - low / 2.0) / (high / 2.0 - low / 2.0)
 }
