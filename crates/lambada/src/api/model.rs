@@ -265,8 +265,17 @@ impl Model {
         &self,
         run: impl FnOnce(&Unit) -> Result<T, Vec<Problem>>,
     ) -> Result<T, Error> {
+        self.with_session(|_, unit| run(unit))
+    }
+
+    /// As [`with_unit`](Model::with_unit), with the session that loaded the unit.
+    pub(crate) fn with_session<T>(
+        &self,
+        run: impl FnOnce(&mut Session, &Unit) -> Result<T, Vec<Problem>>,
+    ) -> Result<T, Error> {
         let mut session = Session::with(self.0.files.clone(), self.0.options.clone());
-        let result = self.0.main.unit(&mut session).and_then(|unit| run(&unit));
+        let unit = self.0.main.unit(&mut session);
+        let result = unit.and_then(|unit| run(&mut session, &unit));
         result.map_err(|problems| Error::program(session.sources(), &problems))
     }
 
