@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args as ArgGroup, Parser, Subcommand, ValueEnum};
 use lambada::Precision;
 
-pub use models::{Metric, Model, Predicting, Sampling, Searching};
+pub use models::{Chart, Metric, Model, Predicting, Sampling, Searching};
 pub use offered::Offered;
 
 const EXAMPLES: &str = "Examples:
@@ -318,15 +318,17 @@ pub enum Command {
         #[arg(long, value_enum, default_value_t = Engine::Native)]
         engine: Engine,
     },
-    /// Draw the values of a definition over a range of a parameter, or an array over its index
+    /// Draw the values of a definition over a range of a parameter, an array over its index, or the
+    /// draws of a posterior
     #[command(
-        override_usage = "lambada plot [OPTIONS] FILE ENTRY [[NAME=]FROM..TO] [[NAME=]VALUE]..."
+        override_usage = "lambada plot [OPTIONS] FILE ENTRY [[NAME=]FROM..TO] [[NAME=]VALUE]...\n       lambada plot DRAWS [--kind KIND] [--of NAMES] --output FILE"
     )]
     Plot {
-        /// The program
+        /// The program; or the draws of `lambada sample`: a .nc, .parquet or .csv file
+        #[arg(value_name = "FILE|DRAWS")]
         file: PathBuf,
         /// The definition
-        entry: String,
+        entry: Option<String>,
         /// The range of one parameter (x=0..10), and values of the others in JSON, by name (x=1.5
         /// 'ys=[1, 2, 3]') or in their order
         #[arg(value_name = "[NAME=]VALUE")]
@@ -467,6 +469,13 @@ pub struct Drawing {
     /// standard input (-); NAME=FILE is the value of one parameter. May be repeated
     #[arg(long = "data", value_name = "[NAME=]FILE")]
     pub files: Vec<PathBuf>,
+    /// Which picture of draws
+    #[arg(long, value_enum, conflicts_with = "grad")]
+    pub kind: Option<Chart>,
+    /// The variables to draw, separated by commas, such as mu,theta[2]; all unless given. May be
+    /// repeated
+    #[arg(long, value_name = "NAMES", value_parser = names, conflicts_with = "grad")]
+    of: Vec<String>,
     /// Draw the derivative, too
     #[arg(long)]
     pub grad: bool,
@@ -486,6 +495,11 @@ pub struct Drawing {
 }
 
 impl Drawing {
+    /// The variables to draw.
+    pub fn of(&self) -> Vec<String> {
+        self.of.iter().flat_map(|names| names.split(',')).map(|name| name.trim().into()).collect()
+    }
+
     /// The parameters to differentiate with respect to.
     pub fn wrt(&self) -> Option<Vec<String>> {
         all_names(&self.wrt)

@@ -102,7 +102,10 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Verify { file, words, files, wrt, engine } => {
             shell.verify(&file, words, &DataArgs { engine, ..DataArgs::of(files) }, &wrt)
         }
-        Command::Plot { file, entry, words, drawing } => shell.plot(&file, &entry, words, &drawing),
+        Command::Plot { file, entry, words, drawing } => match entry {
+            Some(entry) => shell.plot(&file, &entry, words, &drawing),
+            None => shell.plot_draws(&file, &drawing),
+        },
         Command::Minimize { model, searching } => shell.minimize(&model, &searching),
         Command::Predict { model, predicting } => shell.predict(&model, &predicting),
         Command::Sample { model, sampling } => shell.sample(&model, &sampling),

@@ -223,3 +223,15 @@ pub fn other_sizes(name: &str, first: &[usize], other: &[usize], draw: usize) ->
         shown(other)
     )
 }
+
+/// A program without the definition to draw.
+pub fn no_entry(file: &Path) -> String {
+    format!(
+        "error: name the definition of `{}` to draw: lambada plot FILE ENTRY\nhelp: draws of a posterior are in files whose names end in `.nc`, `.parquet` or `.csv`\n",
+        file.display()
+    )
+}
+
+/// A picture of draws without a file.
+pub const NO_PICTURE: &str =
+    "error: pictures of draws are files: say where to write it, as in `--output trace.svg`\n";

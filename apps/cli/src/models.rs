@@ -8,12 +8,12 @@ use std::time::Instant;
 use lambada::{
     Data, Failure, Goal, Options, Posterior, Problem, Request, Session, Tensor, Unit, Variable,
 };
-use lambada_draws::{Draws, Format, Summary, warnings};
+use lambada_draws::{Draws, Format, Summary, picture, warnings};
 use lambada_sample::{
     Metric, Settings, Unpredicted, Unsampled, Watch, optima, predict, sample, standard_errors,
 };
 
-use crate::args::{self, DataArgs, Model, Predicting, Sampling, Searching};
+use crate::args::{self, DataArgs, Drawing, Model, Predicting, Sampling, Searching};
 use crate::report::Report;
 use crate::shell::Shell;
 use crate::{interrupt, messages, progress, report};
@@ -156,6 +156,23 @@ impl Shell {
         };
         let whole = if format == Format::NetCdf { with_results(draws, results) } else { results };
         self.write_draws(path, format, &whole)
+    }
+
+    /// `lambada plot` of draws.
+    pub(crate) fn plot_draws(&self, file: &Path, drawing: &Drawing) -> Result<(), Report> {
+        if Format::of(file).is_none() {
+            return Err(messages::no_entry(file));
+        }
+        let Some(path) = &drawing.output else { return Err(messages::NO_PICTURE.into()) };
+        lambada::check_picture(path).map_err(|p| self.told([p]))?;
+        let draws = self.read_draws(file)?;
+        let names = drawing.of();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        let kind = drawing.kind.unwrap_or(args::Chart::Trace).kind();
+        let name = file.display().to_string();
+        let svg =
+            picture(&draws, kind, &names).map_err(|wrong| messages::broken_draws(&name, &wrong))?;
+        lambada::write_text(path, &svg).map_err(|p| self.told([p]))
     }
 
     pub(crate) fn read_draws(&self, path: &Path) -> Result<Draws, Report> {

@@ -23,8 +23,8 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use lambada::{Failure, Posterior};
-use lambada_draws::{Chain, Draws, names};
+use lambada::{Data, Failure, Posterior};
+use lambada_draws::{Array, Chain, Draws, names};
 
 pub use mode::{Optima, laplace, optima, standard_errors};
 pub use predict::{Unpredicted, predict};
@@ -131,5 +131,15 @@ pub fn sample(
         (names::MAX_DEPTH, settings.max_depth.to_string()),
     ];
     let attributes = told.map(|(name, value)| (name.to_string(), value)).into();
-    Ok(Draws { attributes, ..draws })
+    Ok(Draws { attributes, observed: observed(posterior), ..draws })
+}
+
+/// The data that are arrays or numbers.
+fn observed(posterior: &Posterior) -> Vec<Array> {
+    let array = |(name, data): &(std::sync::Arc<str>, Data)| {
+        let Data::Tensor(tensor) = data else { return None };
+        let (name, dims) = (name.to_string(), tensor.dims.clone());
+        Some(Array { name, dims, values: lambada::vectors::numbers(data) })
+    };
+    posterior.data().iter().filter_map(array).collect()
 }

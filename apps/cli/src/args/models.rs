@@ -133,3 +133,38 @@ fn probability(text: &str) -> Result<f64, String> {
         _ => Err("it lies between 0 and 1".into()),
     }
 }
+
+/// A picture of draws.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Chart {
+    /// Each chain over its draws, beside its density
+    Trace,
+    /// Densities, with the mean and the interval from 5 % to 95 %
+    Density,
+    /// Each variable against each other, with divergent draws
+    Pairs,
+    /// Intervals of all elements
+    Forest,
+    /// Ranks of the draws of each chain
+    Rank,
+    /// Energies of the paths, and their changes
+    Energy,
+    /// Replicated data beside the data
+    Ppc,
+}
+
+impl Chart {
+    /// The picture.
+    pub fn kind(self) -> lambada_draws::PictureKind {
+        use lambada_draws::PictureKind;
+        match self {
+            Chart::Trace => PictureKind::Trace,
+            Chart::Density => PictureKind::Density,
+            Chart::Pairs => PictureKind::Pairs,
+            Chart::Forest => PictureKind::Forest,
+            Chart::Rank => PictureKind::Rank,
+            Chart::Energy => PictureKind::Energy,
+            Chart::Ppc => PictureKind::Ppc,
+        }
+    }
+}
