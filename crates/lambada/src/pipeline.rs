@@ -72,6 +72,32 @@ pub(crate) fn arrays_with(
     })
 }
 
+/// core → anf → anf, of which the arguments from the `known`th parameter on are known. The second
+/// function, of these arguments, gives what the first one takes after all others.
+pub(crate) fn arrays_in_stages(
+    program: &Program,
+    entry: DefId,
+    known: usize,
+    options: &Options,
+) -> Result<(Arrays, Option<anf::Function>), Vec<Problem>> {
+    stack::roomy(|| {
+        verify_core(program, options);
+        let normalized = timed(&NORMALIZE, || normalize(program, entry, &Staged::default()))?;
+        let leaves = normalized.params[..known].iter().map(|(_, layout)| layout.leaves().len());
+        let stages = lambada_optimize::staged(&normalized.function, leaves.sum());
+        let made = stages.and_then(|stages| {
+            let first = checked(&stages.first, options, Audience::Machine).ok()?;
+            Some((checked(&stages.rest, options, Audience::Machine).ok()?, first))
+        });
+        let (optimized, first) = match made {
+            Some((rest, first)) => (rest, Some(first)),
+            None => (checked(&normalized.function, options, Audience::Machine)?, None),
+        };
+        anf::check_entry(&optimized).map_err(|what| vec![messages::broken_program(&what)])?;
+        Ok((Arrays { normalized: normalized.into(), optimized: optimized.into() }, first))
+    })
+}
+
 /// core → anf → anf for readers: values of recursive types stay as they are.
 pub(crate) fn readable_arrays(
     program: &Program,

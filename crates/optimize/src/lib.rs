@@ -27,6 +27,7 @@ mod rewrite;
 mod rules;
 mod scalar_replacement;
 mod scope;
+mod staging;
 mod unboxing;
 mod unrolling;
 mod unused;
@@ -39,6 +40,7 @@ use lambada_anf::{Audience, FnId, Function, Lambda, Library, Names, Param, print
 use calls::Calls;
 pub use handed_on::handed_on;
 use rewrite::{Rule, rewrite};
+pub use staging::{Staged, staged};
 
 /// A pass of the optimizer.
 #[derive(Clone, Copy, Debug)]

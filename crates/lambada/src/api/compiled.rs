@@ -15,7 +15,7 @@ use super::output::{Output, Parts};
 use super::plan::{Leaf, Leaves, Plan, Slot};
 use super::value::Value;
 use crate::messages::data as messages;
-use crate::pipeline::{arrays_with, size_sources, trapped};
+use crate::pipeline::{Arrays, arrays_with, size_sources, trapped};
 use crate::{Call as Prepared, Engine, Observer, Options};
 
 /// A compiled program and the interface of its parameters and results.
@@ -47,6 +47,17 @@ impl Compiled {
         options: &Options,
     ) -> Result<Compiled, Vec<Problem>> {
         let arrays = trapped(arrays_with(&call.program, call.entry, options)?, options);
+        Compiled::of(call, &arrays, extra, sources, options)
+    }
+
+    /// Compiles the arrays of a call.
+    pub(crate) fn of(
+        call: &Prepared,
+        arrays: &Arrays,
+        extra: Extra,
+        sources: &Sources,
+        options: &Options,
+    ) -> Result<Compiled, Vec<Problem>> {
         // A run that starts over would show values twice.
         let meanwhile = options.meanwhile && arrays.normalized.inspections.is_empty();
         let options = &Options { meanwhile, ..options.clone() };

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_source::{Problem, quoted};
+use lambada_source::{Failure, Problem, quoted};
 
 use crate::Variable;
 
@@ -129,5 +129,15 @@ pub fn no_prediction(definition: &str, ty: &str) -> Problem {
     Problem::general(
         "E0911",
         format!("the result of `{definition}` is {ty}; a quantity of a draw is made of numbers"),
+    )
+}
+
+/// A failure of what depends only on the data.
+pub fn failed_before(failure: &Failure) -> Problem {
+    Problem::error(
+        "E0912",
+        "the model fails on these data".to_string(),
+        failure.span,
+        failure.message.clone(),
     )
 }

@@ -11,7 +11,9 @@ use lambada_source::{Failure, Problem, Sources, stack};
 
 use super::space::Variable;
 use crate::api::Compiled;
-use crate::{Call, Options};
+use crate::messages::posterior as messages;
+use crate::pipeline::{SizeSource, arrays_in_stages};
+use crate::{Call, Engine, Options};
 
 /// A program with its constant arguments.
 pub(super) struct Bound {
@@ -31,7 +33,9 @@ impl Bound {
         sources: &Sources,
         options: &Options,
     ) -> Result<Bound, Vec<Problem>> {
-        let compiled = Compiled::new(call, crate::api::Extra::None, sources, options)?;
+        let moving = call.parameters().len() - data.len();
+        let (arrays, first) = arrays_in_stages(&call.program, call.entry, moving, options)?;
+        let compiled = Compiled::of(call, &arrays, crate::api::Extra::None, sources, options)?;
         let mut start = 0;
         let mut leaves = Vec::new();
         for Variable { dims, .. } in coordinates {
@@ -45,7 +49,28 @@ impl Bound {
         let (sizes, data) = compiled
             .fixed(leaves.iter().map(zeros).collect(), data)
             .map_err(|problem| vec![problem])?;
-        Ok(Bound { compiled, leaves, data, sizes })
+        let mut bound = Bound { compiled, leaves, data, sizes };
+        if let Some(first) = first {
+            bound.data.extend(bound.before(&first, options)?);
+        }
+        Ok(bound)
+    }
+
+    /// What depends only on the data.
+    fn before(
+        &self,
+        first: &lambada_anf::Function,
+        options: &Options,
+    ) -> Result<Vec<Tensor>, Vec<Problem>> {
+        let quick = Options { engine: Engine::Jit, ..options.clone() };
+        let kernel = crate::pipeline::compiled(first, &quick)?;
+        let sizes = crate::pipeline::size_sources(first);
+        let size = |source: &SizeSource| {
+            Tensor::scalar(Scalar::Int(self.data[source.argument].dims[source.axis] as i64))
+        };
+        let args: Vec<Tensor> = sizes.iter().map(size).chain(self.data.iter().cloned()).collect();
+        stack::roomy(|| kernel.call(&args))
+            .map_err(|failure| vec![messages::failed_before(&failure)])
     }
 
     /// Runs the program on a vector; `receive` gets the results.

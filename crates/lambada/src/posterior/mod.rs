@@ -9,7 +9,7 @@ mod space;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use lambada_core::{Data, Size};
+use lambada_core::{Data, Size, SizedTy};
 use lambada_elaborate::Shape;
 use lambada_prim::ScalarTy;
 use lambada_source::{Failure, Problem, Sources};
@@ -252,7 +252,7 @@ fn known(
     for ((name, ty), data) in call.signature().params.iter().zip(given) {
         let Some(data) = data else { continue };
         learn(ty, data, &mut known);
-        if let (lambada_core::SizedTy::Scalar(ScalarTy::Int), Data::Tensor(tensor)) = (ty, data)
+        if let (SizedTy::Scalar(ScalarTy::Int), Data::Tensor(tensor)) = (ty, data)
             && let Some(lambada_prim::Scalar::Int(value)) = tensor.as_scalar()
             && let Ok(value) = usize::try_from(value)
         {
@@ -270,6 +270,19 @@ fn known(
     Ok(known)
 }
 
+/// A type with the sizes of data, so that code is made for them; `None` for data that are not arrays
+/// of scalars. No program has to name these types, so those of records and variants are inferred.
+fn constant_type(ty: &SizedTy, data: &Data) -> Option<String> {
+    match (ty, data) {
+        (SizedTy::Scalar(elem), _) => Some(elem.to_string()),
+        (SizedTy::Array(..), Data::Tensor(tensor)) => {
+            let sizes: String = tensor.dims.iter().map(|size| format!("[{size}]")).collect();
+            Some(format!("{sizes}{}", tensor.elem()))
+        }
+        _ => None,
+    }
+}
+
 /// A name for the `k`th parameter of the program, if possible that of the definition's.
 fn word(name: &str, k: usize, taken: impl Fn(&str) -> bool) -> String {
     let own = is_identifier(name) && !["model", "space", "optimize", "random"].contains(&name);
@@ -285,13 +298,14 @@ fn slots(call: &Call, given: &[Option<Data>], known: &Sizes) -> Result<Vec<Slot>
     for (k, (((name, ty), space), data)) in params.zip(call.spaces()).zip(given).enumerate() {
         let word = word(name, k, |word| slots.iter().any(|slot| slot.name == word));
         if data.is_some() {
-            slots.push(Slot { name: word, space: None });
+            let ty = data.as_ref().and_then(|data| constant_type(ty, data));
+            slots.push(Slot { name: word, space: None, ty });
             continue;
         }
         let ty = crate::data::print_type(&call.program, ty);
         match space.at(known) {
             _ if !space.is_real() => wrong.push(messages::no_data(call.name(), name, &ty)),
-            Ok(space) => slots.push(Slot { name: word, space: Some(space) }),
+            Ok(space) => slots.push(Slot { name: word, space: Some(space), ty: None }),
             Err(Size::Var(size) | Size::Expr(size)) => {
                 match unsized_of.iter_mut().find(|(s, _)| *s == size) {
                     Some((_, names)) => names.push(name.clone()),

@@ -89,6 +89,8 @@ pub(super) struct Slot {
     pub name: String,
     /// Where it lives; `None` for data.
     pub space: Option<Space<usize>>,
+    /// The type of data with the values of its sizes, if it can be written.
+    pub ty: Option<String>,
 }
 
 /// The text of the program for a definition, with these parts.
@@ -102,6 +104,13 @@ pub(super) fn text(entry: &str, slots: &[Slot], parts: &[Part]) -> String {
         unknown.iter().map(|(name, space)| format!(" ({name}{ending} : {})", ty(space))).collect()
     };
     let data = slots.iter().filter(|slot| slot.space.is_none());
+    let typed_data: String = data
+        .clone()
+        .map(|slot| match &slot.ty {
+            Some(ty) => format!(" ({} : {ty})", slot.name),
+            None => format!(" {}", slot.name),
+        })
+        .collect();
     let data: String = data.map(|slot| format!(" {}", slot.name)).collect();
     let argument = |slot: &Slot| {
         let own = unknown.iter().position(|(name, _)| *name == slot.name);
@@ -131,9 +140,9 @@ pub(super) fn text(entry: &str, slots: &[Slot], parts: &[Part]) -> String {
         let name = part.name();
         let _ = match part {
             Part::Density => {
-                writeln!(out, "def {name}{head}{data} : real =\n{steps}  {call}{logs}")
+                writeln!(out, "def {name}{head}{typed_data} : real =\n{steps}  {call}{logs}")
             }
-            Part::Plain => writeln!(out, "def {name}{head}{data} : real =\n{steps}  {call}"),
+            Part::Plain => writeln!(out, "def {name}{head}{typed_data} : real =\n{steps}  {call}"),
             Part::Values => {
                 writeln!(out, "def {name}{head} =\n{steps}  ({})", values.join(", "))
             }
@@ -144,14 +153,14 @@ pub(super) fn text(entry: &str, slots: &[Slot], parts: &[Part]) -> String {
             }
             Part::Optimum(goal) => writeln!(
                 out,
-                "def {name}{head}{data} =\n  \
+                "def {name}{head}{typed_data} =\n  \
                  let found' = optimize.lbfgs (\\{point} -> {}{arguments}{data}) {point} in\n  \
                  (found'.x, found'.value, found'.gradient_norm, if found'.converged then 1.0 else 0.0)",
                 goal.loss()
             ),
             Part::Curvature(goal) => writeln!(
                 out,
-                "def {name}{head}{vector}{data} =\n  \
+                "def {name}{head}{vector}{typed_data} =\n  \
                  (jvp (\\{point} -> grad (\\{point} -> {}{arguments}{data}) {point}) {point} {}).1",
                 goal.loss(),
                 names(VECTOR)

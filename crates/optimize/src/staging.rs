@@ -1,0 +1,366 @@
+//! A program in two stages. What depends only on the last parameters, which are known before the
+//! first call, is computed once: whole statements, and expensive numbers inside of loops, which
+//! become arrays over the indices of the loops.
+//!
+//! Assumes: the output of `normalize`. Gives: a function of the known parameters, and the rest, which takes
+//! its results after all parameters. Keeps: values; failures of what moves come before the first
+//! call.
+
+use std::collections::HashSet;
+
+use lambada_anf::{
+    Atom, Block, Elem, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
+};
+use lambada_prim::{Cost, ScalarTy};
+
+/// A program in two stages.
+#[derive(Clone, Debug)]
+pub struct Staged {
+    /// From the known parameters to what the rest takes after all parameters.
+    pub first: Function,
+    /// The rest.
+    pub rest: Function,
+}
+
+/// Splits a function whose parameters from the `known`th on are known before the first call; `None`
+/// if that saves nothing.
+pub fn staged(function: &Function, known: usize) -> Option<Staged> {
+    let params = &function.params[known..];
+    let sizes: HashSet<Var> = params
+        .iter()
+        .flat_map(|p| &p.ty.dims)
+        .filter_map(|dim| dim.as_var())
+        .filter(|var| function.sizes.contains(var))
+        .collect();
+    let mut rest = function.clone();
+    let mut stages = Stages {
+        known: params.iter().map(|p| p.var).chain(sizes.iter().copied()).collect(),
+        sizes,
+        first: Vec::new(),
+        kept: Vec::new(),
+    };
+    stages.whole(&mut rest);
+    stages.inside(&mut rest);
+    if stages.kept.is_empty() {
+        return None;
+    }
+    let Stages { first: stms, kept, sizes, .. } = stages;
+    let results = kept.iter().map(|p| p.var.into()).collect();
+    let first = Function {
+        name: format!("{} before", function.name),
+        sizes: function.sizes.iter().copied().filter(|size| sizes.contains(size)).collect(),
+        params: params.to_vec(),
+        results: kept.iter().map(|p| p.ty.clone()).collect(),
+        body: Block { stms, results },
+        names: rest.names.clone(),
+        ..function.clone()
+    };
+    rest.params.extend(kept);
+    Some(Staged { first, rest })
+}
+
+/// The division of a function.
+struct Stages {
+    /// Variables that only depend on what is known.
+    known: HashSet<Var>,
+    /// Sizes that known arrays have.
+    sizes: HashSet<Var>,
+    /// Statements of the first stage.
+    first: Vec<Stm>,
+    /// What the rest takes from them.
+    kept: Vec<Param>,
+}
+
+impl Stages {
+    /// Moves whole statements of the body.
+    fn whole(&mut self, rest: &mut Function) {
+        let stms = self.divided(std::mem::take(&mut rest.body.stms), &mut rest.names);
+        let moves = self.movable(&stms);
+        let mut needed: HashSet<Var> =
+            rest.body.results.iter().filter_map(|atom| atom.as_var()).collect();
+        needed.extend(rest.results.iter().flat_map(|ty| &ty.dims).filter_map(|a| a.as_var()));
+        let mut left = Vec::new();
+        let mut kept = Vec::new();
+        for (stm, moves) in stms.iter().zip(&moves).rev() {
+            if !moves {
+                needed.extend(stm.free_vars());
+                left.push(stm.clone());
+                continue;
+            }
+            let wanted = |p: &&Param| needed.contains(&p.var);
+            let adds = stm.additions().iter().any(|acc| needed.contains(acc));
+            if !adds && !stm.binds.iter().any(|p| needed.contains(&p.var)) {
+                continue;
+            }
+            if !adds && self.keeps(stm) {
+                kept.extend(stm.binds.iter().filter(wanted).cloned());
+            } else {
+                needed.extend(stm.free_vars());
+                left.push(stm.clone());
+            }
+        }
+        left.reverse();
+        kept.reverse();
+        rest.body.stms = left;
+        self.kept = kept;
+        let moved = stms.into_iter().zip(moves).filter(|(_, moves)| *moves);
+        self.first = moved.map(|(stm, _)| stm).collect();
+    }
+
+    /// Divides each `for` into the results that depend only on what is known, and the others.
+    fn divided(&self, stms: Vec<Stm>, names: &mut Names) -> Vec<Stm> {
+        let mut known = self.known.clone();
+        let mut all = Vec::new();
+        for stm in stms {
+            match division(&stm, &known, names) {
+                Some([own, others]) => all.extend([own, others]),
+                None => all.push(stm),
+            }
+            for stm in &all[all.len().saturating_sub(2)..] {
+                if stm.free_vars().iter().all(|var| known.contains(var)) {
+                    known.extend(stm.binds.iter().map(|p| p.var));
+                }
+            }
+        }
+        all
+    }
+
+    /// Which statements of the body depend only on what is known. The statements that add to an
+    /// accumulator stay together.
+    fn movable(&mut self, stms: &[Stm]) -> Vec<bool> {
+        let mut fixed: HashSet<Var> = HashSet::new();
+        loop {
+            let mut known = self.known.clone();
+            let mut moves = Vec::new();
+            for stm in stms {
+                let own = |p: &Param| fixed.contains(&p.var) || p.ty.elem.node().is_some();
+                let stays = matches!(stm.exp, Exp::Op(Op::Check { .. }))
+                    || stm.inspects()
+                    || stm.touches_cells()
+                    || stm.binds.iter().any(own);
+                let moved = !stays && stm.free_vars().iter().all(|var| known.contains(var));
+                if moved {
+                    known.extend(stm.binds.iter().map(|p| p.var));
+                }
+                moves.push(moved);
+            }
+            let left = stms.iter().zip(&moves).filter(|(_, moved)| !**moved);
+            let added: HashSet<Var> = left.flat_map(|(stm, _)| stm.additions()).collect();
+            let more: Vec<Var> =
+                added.into_iter().filter(|acc| known.contains(acc) && fixed.insert(*acc)).collect();
+            if more.is_empty() {
+                self.known = known;
+                return moves;
+            }
+        }
+    }
+
+    /// Whether the values of a statement are handed over. Truth values and whole numbers are
+    /// computed again, because checks and indices are judged by how they come about, and so is what
+    /// takes no more time than to read it.
+    fn keeps(&self, stm: &Stm) -> bool {
+        let handed = |p: &Param| {
+            p.ty.elem == ScalarTy::Real
+                && p.ty.dims.iter().all(|dim| match dim {
+                    Atom::Lit(_) => true,
+                    Atom::Var(var) => self.sizes.contains(var),
+                })
+        };
+        stm.binds.iter().all(handed) && is_expensive(stm)
+    }
+
+    /// Moves expensive numbers out of the loops of the rest.
+    fn inside(&mut self, rest: &mut Function) {
+        let Function { body, names, .. } = rest;
+        let mut hoist = Hoist {
+            stages: self,
+            names,
+            loops: Vec::new(),
+            before: Vec::new(),
+            expensive: HashSet::new(),
+        };
+        hoist.block(body);
+    }
+}
+
+/// A `for` with results that depend only on what is known, and one with the others.
+fn division(stm: &Stm, known: &HashSet<Var>, names: &mut Names) -> Option<[Stm; 2]> {
+    let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp else { return None };
+    if outs.len() < 2 || stm.adds() || extent.as_var().is_some_and(|var| !known.contains(&var)) {
+        return None;
+    }
+    let mut inside = known.clone();
+    inside.insert(*index);
+    for stm in &body.stms {
+        if stm.free_vars().iter().all(|var| inside.contains(var)) {
+            inside.extend(stm.binds.iter().map(|p| p.var));
+        }
+    }
+    let is_known = |atom: &Atom| atom.as_var().is_none_or(|var| inside.contains(&var));
+    let mut part = |chosen: bool| {
+        let of = |k: &usize| is_known(&body.results[*k]) == chosen;
+        let places: Vec<usize> = (0..outs.len()).filter(of).collect();
+        let results: Vec<Atom> = places.iter().map(|k| body.results[*k]).collect();
+        let mut needed: HashSet<Var> = results.iter().filter_map(|a| a.as_var()).collect();
+        let mut stms = Vec::new();
+        for stm in body.stms.iter().rev() {
+            let own = stm.free_vars().iter().all(|var| inside.contains(var));
+            let stays = stm.may_fail() && (own || !chosen);
+            if stays || stm.binds.iter().any(|p| needed.contains(&p.var)) {
+                needed.extend(stm.free_vars());
+                stms.push(stm.clone());
+            }
+        }
+        stms.reverse();
+        let outs = places.iter().map(|k| outs[*k]).collect();
+        let mut renaming = Renaming::new();
+        let own = names.again(*index);
+        renaming.insert(*index, own.into());
+        let body = renaming.copy(&Block { stms, results }, names);
+        let binds = places.iter().map(|k| stm.binds[*k].clone()).collect();
+        Stm::new(binds, Nest::For { index: own, extent: *extent, outs, body })
+    };
+    let parts = [part(true), part(false)];
+    parts.iter().all(|part| !part.binds.is_empty()).then_some(parts)
+}
+
+/// Whether a statement takes much more time than to read its result.
+fn is_expensive(stm: &Stm) -> bool {
+    stm.any(&mut |stm| match &stm.exp {
+        Exp::Op(Op::Prim(prim, _)) => prim.row().cost == Cost::Costly,
+        Exp::Op(Op::ArrayPrim(..) | Op::Call { .. } | Op::Freeze(_)) => true,
+        Exp::Op(_) => false,
+        Exp::Nest(Nest::Loop { .. }) => true,
+        Exp::Nest(Nest::For { outs, .. }) => outs.iter().any(|out| matches!(out, Out::Reduce(_))),
+        Exp::Nest(Nest::If { .. }) => false,
+    })
+}
+
+/// The walk through loops.
+struct Hoist<'a> {
+    stages: &'a mut Stages,
+    names: &'a mut Names,
+    /// The indices of the loops around, with their extents.
+    loops: Vec<(Var, Atom)>,
+    /// Statements before, in the loops around, that depend only on what is known.
+    before: Vec<Stm>,
+    /// What is expensive to compute again.
+    expensive: HashSet<Var>,
+}
+
+impl Hoist<'_> {
+    fn block(&mut self, block: &mut Block) {
+        let outside = self.before.len();
+        for stm in &mut block.stms {
+            if !self.loops.is_empty() && self.is_known(stm) {
+                self.note(stm);
+                continue;
+            }
+            match &mut stm.exp {
+                Exp::Nest(
+                    Nest::For { index, extent, body, .. }
+                    | Nest::Loop { kind: LoopKind::For { index, extent, .. }, body, .. },
+                ) if self.is_size(*extent) => {
+                    self.loops.push((*index, *extent));
+                    self.stages.known.insert(*index);
+                    self.block(body);
+                    self.loops.pop();
+                }
+                Exp::Op(_) | Exp::Nest(_) => {}
+            }
+        }
+        if !self.loops.is_empty() {
+            self.replace(block);
+        }
+        self.before.truncate(outside);
+    }
+
+    fn is_size(&self, atom: Atom) -> bool {
+        match atom {
+            Atom::Lit(_) => true,
+            Atom::Var(var) => self.stages.sizes.contains(&var),
+        }
+    }
+
+    /// Whether a statement depends only on what is known, and may be computed elsewhere.
+    fn is_known(&self, stm: &Stm) -> bool {
+        let check = matches!(stm.exp, Exp::Op(Op::Check { .. }));
+        (check || stm.is_pure())
+            && stm.binds.iter().all(|p| p.ty.elem.node().is_none())
+            && stm.free_vars().iter().all(|var| self.stages.known.contains(var))
+    }
+
+    fn note(&mut self, stm: &Stm) {
+        let from = stm.free_vars().iter().any(|var| self.expensive.contains(var));
+        for p in &stm.binds {
+            self.stages.known.insert(p.var);
+            if from || is_expensive(stm) {
+                self.expensive.insert(p.var);
+            }
+        }
+        self.before.push(stm.clone());
+    }
+
+    /// Replaces the expensive numbers of a block that others need by elements of arrays.
+    fn replace(&mut self, block: &mut Block) {
+        let mut needed: HashSet<Var> = block.results.iter().filter_map(|a| a.as_var()).collect();
+        for stm in block.stms.iter().filter(|stm| !self.is_known(stm)) {
+            needed.extend(stm.free_vars());
+        }
+        for k in 0..block.stms.len() {
+            let stm = &block.stms[k];
+            let [p] = &stm.binds[..] else { continue };
+            let wanted = p.ty.rank() == 0
+                && p.ty.elem == ScalarTy::Real
+                && self.expensive.contains(&p.var)
+                && needed.contains(&p.var)
+                && self.is_known(stm);
+            if wanted {
+                let p = p.clone();
+                if let Some(element) = self.array(&p) {
+                    block.stms[k] = Stm::new(vec![p], element);
+                }
+            }
+        }
+    }
+
+    /// An element of a new array of the first stage that has the values of a variable for all
+    /// indices it depends on.
+    fn array(&mut self, p: &Param) -> Option<Op> {
+        let mut needs: HashSet<Var> = [p.var].into();
+        let mut stms: Vec<&Stm> = Vec::new();
+        for stm in self.before.iter().rev() {
+            let check = matches!(stm.exp, Exp::Op(Op::Check { .. }));
+            if check || stm.binds.iter().any(|q| needs.contains(&q.var)) {
+                needs.extend(stm.free_vars());
+                stms.push(stm);
+            }
+        }
+        stms.reverse();
+        let loops: Vec<(Var, Atom)> =
+            self.loops.iter().copied().filter(|(index, _)| needs.contains(index)).collect();
+        if loops.is_empty() {
+            return None;
+        }
+        let mut renaming = Renaming::new();
+        let indices: Vec<Var> = loops.iter().map(|(index, _)| self.names.again(*index)).collect();
+        for ((index, _), new) in loops.iter().zip(&indices) {
+            renaming.insert(*index, (*new).into());
+        }
+        let stms = stms.iter().map(|stm| renaming.copy_stm(stm, self.names)).collect();
+        let mut body = Block { stms, results: vec![renaming.atom(p.var.into())] };
+        let mut ty = Ty::scalar(Elem::REAL);
+        for ((_, extent), index) in loops.iter().zip(&indices).rev() {
+            ty = Ty { dims: [*extent].into_iter().chain(ty.dims).collect(), ..ty };
+            let var = self.names.again(p.var);
+            let exp = Nest::For { index: *index, extent: *extent, outs: vec![Out::Collect], body };
+            let stm = Stm::new(vec![Param { var, ty: ty.clone() }], exp);
+            body = Block { stms: vec![stm], results: vec![var.into()] };
+        }
+        let stm = body.stms.remove(0);
+        let array = stm.binds[0].clone();
+        self.stages.first.push(stm);
+        self.stages.kept.push(array.clone());
+        Some(Op::Index(array.var, loops.iter().map(|(index, _)| (*index).into()).collect()))
+    }
+}
