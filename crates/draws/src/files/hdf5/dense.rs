@@ -1,5 +1,5 @@
-//! Messages of groups and headers with many of them: a B-tree of version 2 holds places in a fractal
-//! heap, whose blocks double in size.
+//! Messages of groups and headers with many of them: a B-tree of version 2 holds places in a
+//! fractal heap, whose blocks double in size.
 
 use super::NOWHERE;
 use super::read::{Cursor, Result, cut};
@@ -58,6 +58,10 @@ impl<'a> Tree<'a> {
         depth: usize,
         records: &mut Vec<&'a [u8]>,
     ) -> Result<()> {
+        // Trees of sound files have fewer records than bytes.
+        if records.len() > self.bytes.len() {
+            return Err(cut());
+        }
         let mut at = Cursor::at(self.bytes, address)?;
         at.signature(if depth == 0 { b"BTLF" } else { b"BTIN" })?;
         at.skip(2)?;

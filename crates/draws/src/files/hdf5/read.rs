@@ -7,9 +7,10 @@ use crate::draws::Wrong;
 
 pub(super) type Result<T> = std::result::Result<T, Wrong>;
 
-/// Limits for the messages of an object and the nodes of a group, against files that contain
-/// themselves.
-const MESSAGES: usize = 1 << 20;
+/// Limits for the messages of an object, the blocks that hold them, and the nodes of a group, against
+/// files that contain themselves.
+const MESSAGES: usize = 1 << 17;
+const BLOCKS: usize = 1 << 14;
 const DEPTH: usize = 32;
 
 /// Limit for the elements of an array.
@@ -120,6 +121,11 @@ impl<'a> File<'a> {
 
     /// The object at an address.
     pub fn object(self, address: u64) -> Result<Object<'a>> {
+        self.nested(address, 1)
+    }
+
+    /// The object at an address, whose messages may refer to other objects to this depth.
+    fn nested(self, address: u64, depth: usize) -> Result<Object<'a>> {
         let mut messages = Vec::new();
         let mut at = Cursor::at(self.bytes, address)?;
         if at.rest.starts_with(b"OHDR") {
@@ -130,8 +136,10 @@ impl<'a> File<'a> {
             let size = at.number(1 << (flags & 3))? as usize;
             let ordered = flags & 4 != 0;
             let mut blocks = vec![at.take(size)?];
+            let mut budget = BLOCKS;
             while let Some(block) = blocks.pop() {
-                self.messages_of_2(block, ordered, &mut messages, &mut blocks)?;
+                budget = budget.checked_sub(1).ok_or_else(cut)?;
+                self.messages_of_2(block, ordered, depth, &mut messages, &mut blocks)?;
             }
         } else {
             if at.number(1)? != 1 {
@@ -141,8 +149,10 @@ impl<'a> File<'a> {
             let size = at.number(4)? as usize;
             at.skip(4)?;
             let mut blocks = vec![at.take(size)?];
+            let mut budget = BLOCKS;
             while let Some(block) = blocks.pop() {
-                self.messages_of_1(block, &mut messages, &mut blocks)?;
+                budget = budget.checked_sub(1).ok_or_else(cut)?;
+                self.messages_of_1(block, depth, &mut messages, &mut blocks)?;
             }
         }
         Ok(Object { file: self, messages })
@@ -152,6 +162,7 @@ impl<'a> File<'a> {
         self,
         block: &'a [u8],
         ordered: bool,
+        depth: usize,
         messages: &mut Vec<Message<'a>>,
         blocks: &mut Vec<&'a [u8]>,
     ) -> Result<()> {
@@ -168,7 +179,7 @@ impl<'a> File<'a> {
                 block.signature(b"OCHK")?;
                 blocks.push(block.take(length.checked_sub(8).ok_or_else(cut)?)?);
             }
-            self.push(messages, ty, flags, data)?;
+            self.push(messages, ty, flags, data, depth)?;
         }
         Ok(())
     }
@@ -176,6 +187,7 @@ impl<'a> File<'a> {
     fn messages_of_1(
         self,
         block: &'a [u8],
+        depth: usize,
         messages: &mut Vec<Message<'a>>,
         blocks: &mut Vec<&'a [u8]>,
     ) -> Result<()> {
@@ -187,7 +199,7 @@ impl<'a> File<'a> {
             if let Some((start, length)) = continuation(ty, data)? {
                 blocks.push(Cursor::at(self.bytes, start)?.take(length)?);
             }
-            self.push(messages, ty, flags, data)?;
+            self.push(messages, ty, flags, data, depth)?;
         }
         Ok(())
     }
@@ -199,6 +211,7 @@ impl<'a> File<'a> {
         ty: u16,
         flags: u64,
         data: &'a [u8],
+        depth: usize,
     ) -> Result<()> {
         if messages.len() > MESSAGES {
             return Err(cut());
@@ -211,8 +224,8 @@ impl<'a> File<'a> {
         let version = at.number(1)?;
         at.skip(if version == 1 { 7 } else { 1 })?;
         // Only committed datatypes are shared by other than exotic files.
-        if ty == message::DATATYPE {
-            let other = self.object(at.number(8)?)?;
+        if ty == message::DATATYPE && depth > 0 {
+            let other = self.nested(at.number(8)?, depth - 1)?;
             messages.extend(other.messages.into_iter().filter(|message| message.ty == ty));
         }
         Ok(())
@@ -296,7 +309,8 @@ impl<'a> Object<'a> {
             let size = at.number(8)? as usize;
             at.skip(8)?;
             let names = Cursor::at(self.file.bytes, at.number(8)?)?.take(size)?;
-            self.symbols(tree, names, DEPTH, &mut links)?;
+            let mut budget = self.file.bytes.len() / 16;
+            self.symbols(tree, names, DEPTH, &mut budget, &mut links)?;
         }
         links.sort_by_key(|(order, ..)| *order);
         Ok(links.into_iter().map(|(_, name, address)| (name, address)).collect())
@@ -308,8 +322,10 @@ impl<'a> Object<'a> {
         node: u64,
         names: &[u8],
         depth: usize,
+        budget: &mut usize,
         links: &mut Vec<(u64, String, u64)>,
     ) -> Result<()> {
+        *budget = budget.checked_sub(1).ok_or_else(cut)?;
         let mut at = Cursor::at(self.file.bytes, node)?;
         if at.rest.starts_with(b"SNOD") {
             at.skip(6)?;
@@ -328,7 +344,7 @@ impl<'a> Object<'a> {
         for _ in 0..entries {
             at.skip(8)?;
             let child = at.number(8)?;
-            self.symbols(child, names, depth.checked_sub(1).ok_or_else(cut)?, links)?;
+            self.symbols(child, names, depth.checked_sub(1).ok_or_else(cut)?, budget, links)?;
         }
         Ok(())
     }
@@ -367,8 +383,9 @@ impl<'a> Object<'a> {
             return Ok(None);
         }
         let ty = Datatype::of(ty)?;
-        let count: usize = dims(space)?.iter().product();
-        let Some(size) = count.checked_mul(ty.size) else { return Err(cut()) };
+        let count = dims(space)?.iter().try_fold(1_usize, |count, n| count.checked_mul(*n));
+        let count = count.ok_or_else(cut)?;
+        let size = count.checked_mul(ty.size).ok_or_else(cut)?;
         let data = at.take(size)?;
         let value = match (&ty.class, count) {
             (Class::Text, 1) => Some(Attribute::Text(text(data))),
@@ -396,7 +413,8 @@ impl<'a> Object<'a> {
         if length == 0 {
             return Ok(&[]);
         }
-        self.file.global(heap, index)?.get(..length * element).ok_or_else(cut)
+        let size = length.checked_mul(element).ok_or_else(cut)?;
+        self.file.global(heap, index)?.get(..size).ok_or_else(cut)
     }
 
     /// Lengths of the axes of an array; none for a group.
@@ -423,6 +441,10 @@ impl<'a> Object<'a> {
         if size == 0 {
             return Ok(Vec::new());
         }
+        // A deflated chunk is at most about 1000 times as large as its bytes.
+        if size / 2048 > self.file.bytes.len() {
+            return Err(cut());
+        }
         let mut at = Cursor::new(self.message(message::LAYOUT).ok_or_else(cut)?);
         let (version, class) = (at.number(1)?, at.number(1)?);
         match (version, class) {
@@ -444,10 +466,6 @@ impl<'a> Object<'a> {
                 let chunk = chunk.collect::<Result<Vec<usize>>>()?;
                 let whole = chunk.iter().try_fold(ty.size, |size, n| size.checked_mul(*n));
                 if whole.is_none_or(|whole| whole == 0 || whole > u32::MAX as usize) {
-                    return Err(cut());
-                }
-                // A deflated chunk is at most about 1000 times as large as its bytes.
-                if tree != NOWHERE && size / 2048 > self.file.bytes.len() {
                     return Err(cut());
                 }
                 let filters = self.message(message::FILTERS).map_or(Ok(Vec::new()), filters)?;
