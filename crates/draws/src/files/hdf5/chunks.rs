@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use flate2::read::ZlibDecoder;
 
-use super::read::{Cursor, Result, cut};
+use super::cursor::{Cursor, Result, cut};
 use crate::draws::Wrong;
 
 /// Limit for the depth of a tree.

@@ -2,7 +2,7 @@
 //! fractal heap, whose blocks double in size.
 
 use super::NOWHERE;
-use super::read::{Cursor, Result, cut};
+use super::cursor::{Cursor, Result, cut};
 
 /// Limit for depths, against files that contain themselves.
 const DEPTH: usize = 32;

@@ -1,11 +1,10 @@
 //! Reads objects: their messages, links, attributes and elements.
 
 use super::chunks::{Chunked, Filter};
+use super::cursor::{Cursor, Result, cut};
 use super::types::{Class, Datatype};
 use super::{Attribute, NOWHERE, SIGNATURE, dense, message};
 use crate::draws::Wrong;
-
-pub(super) type Result<T> = std::result::Result<T, Wrong>;
 
 /// Limits for the messages of an object, the blocks that hold them, and the nodes of a group, against
 /// files that contain themselves.
@@ -15,48 +14,6 @@ const DEPTH: usize = 32;
 
 /// Limit for the elements of an array.
 const ELEMENTS: usize = 1 << 34;
-
-/// A file that ends too early, or with an address beyond its end.
-pub(super) fn cut() -> Wrong {
-    Wrong::format("the file is cut off or broken")
-}
-
-/// Bytes from a place.
-pub(super) struct Cursor<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Cursor<'a> {
-    pub fn new(bytes: &'a [u8]) -> Cursor<'a> {
-        Cursor { rest: bytes }
-    }
-
-    pub fn at(bytes: &'a [u8], address: u64) -> Result<Cursor<'a>> {
-        let start = usize::try_from(address).map_err(|_| cut())?;
-        bytes.get(start..).map(Cursor::new).ok_or_else(cut)
-    }
-
-    pub fn take(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(count).ok_or_else(cut)?;
-        self.rest = rest;
-        Ok(taken)
-    }
-
-    pub fn skip(&mut self, count: usize) -> Result<()> {
-        self.take(count).map(drop)
-    }
-
-    /// A little-endian number of at most 8 bytes.
-    pub fn number(&mut self, width: usize) -> Result<u64> {
-        let mut wide = [0; 8];
-        wide.get_mut(..width).ok_or_else(cut)?.copy_from_slice(self.take(width)?);
-        Ok(u64::from_le_bytes(wide))
-    }
-
-    pub fn signature(&mut self, expected: &[u8; 4]) -> Result<()> {
-        if self.take(4)? == expected { Ok(()) } else { Err(cut()) }
-    }
-}
 
 /// A file in memory.
 #[derive(Clone, Copy)]
@@ -128,7 +85,7 @@ impl<'a> File<'a> {
     fn nested(self, address: u64, depth: usize) -> Result<Object<'a>> {
         let mut messages = Vec::new();
         let mut at = Cursor::at(self.bytes, address)?;
-        if at.rest.starts_with(b"OHDR") {
+        if at.rest().starts_with(b"OHDR") {
             at.skip(5)?;
             let flags = at.number(1)?;
             at.skip(if flags & 0x20 != 0 { 16 } else { 0 })?;
@@ -169,7 +126,7 @@ impl<'a> File<'a> {
         let mut at = Cursor::new(block);
         let head = if ordered { 6 } else { 4 };
         // A gap at the end is shorter than a message.
-        while at.rest.len() >= head {
+        while at.rest().len() >= head {
             let (ty, size) = (at.number(1)? as u16, at.number(2)? as usize);
             let flags = at.number(1)?;
             at.skip(head - 4)?;
@@ -192,7 +149,7 @@ impl<'a> File<'a> {
         blocks: &mut Vec<&'a [u8]>,
     ) -> Result<()> {
         let mut at = Cursor::new(block);
-        while at.rest.len() >= 8 {
+        while at.rest().len() >= 8 {
             let (ty, size, flags) = (at.number(2)? as u16, at.number(2)? as usize, at.number(1)?);
             at.skip(3)?;
             let data = at.take(size)?;
@@ -238,7 +195,7 @@ impl<'a> File<'a> {
         at.skip(4)?;
         let size = at.number(8)? as usize;
         let mut at = Cursor::new(at.take(size.checked_sub(16).ok_or_else(cut)?)?);
-        while at.rest.len() >= 16 {
+        while at.rest().len() >= 16 {
             let found = at.number(2)?;
             at.skip(6)?;
             let length = at.number(8)? as usize;
@@ -246,7 +203,7 @@ impl<'a> File<'a> {
                 break;
             }
             let object = at.take(length)?;
-            at.skip((length.next_multiple_of(8) - length).min(at.rest.len()))?;
+            at.skip((length.next_multiple_of(8) - length).min(at.rest().len()))?;
             if found == index {
                 return Ok(object);
             }
@@ -327,12 +284,12 @@ impl<'a> Object<'a> {
     ) -> Result<()> {
         *budget = budget.checked_sub(1).ok_or_else(cut)?;
         let mut at = Cursor::at(self.file.bytes, node)?;
-        if at.rest.starts_with(b"SNOD") {
+        if at.rest().starts_with(b"SNOD") {
             at.skip(6)?;
             for _ in 0..at.number(2)? {
                 let (name, address) = (at.number(8)?, at.number(8)?);
                 at.skip(24)?;
-                let name = Cursor::at(names, name)?.rest;
+                let name = Cursor::at(names, name)?.rest();
                 links.push((0, text(name), address));
             }
             return Ok(());
