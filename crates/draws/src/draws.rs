@@ -238,7 +238,7 @@ impl Draws {
         let rows = self.chains * self.draws;
         let all = self.variables.iter().chain(&self.predictive).chain(&self.log_likelihood);
         for Variable { name, dims, values } in all {
-            let expected = rows * dims.iter().product::<usize>();
+            let expected = dims.iter().fold(rows, |size, length| size.saturating_mul(*length));
             if values.len() != expected {
                 let found = values.len();
                 return Err(Wrong::shape(format!("`{name}` has {found} values, not {expected}")));
@@ -258,7 +258,7 @@ impl Draws {
 fn length(chain: &Chain, width: usize) -> Result<usize, String> {
     let known = match width {
         0 => None,
-        _ if chain.values.len() % width != 0 => {
+        _ if !chain.values.len().is_multiple_of(width) => {
             let count = chain.values.len();
             return Err(format!("has {count} values, no multiple of the {width} of a draw"));
         }

@@ -176,7 +176,8 @@ fn broken_files_are_refused() {
         names.iter().map(|name| std::fs::read(path(name)).expect("the file is there")).collect();
     files.push(Format::NetCdf.write(&whole).expect("it can be written"));
     for file in files {
-        for _ in 0..300 {
+        let rounds = std::env::var("DRAWS_ROUNDS").ok().and_then(|text| text.parse().ok());
+        for _ in 0..rounds.unwrap_or(100) {
             let mut bytes = file.clone();
             for _ in 0..1 + random.below(20) {
                 let place = random.below(bytes.len());
@@ -194,11 +195,11 @@ fn broken_files_are_refused() {
     assert!(matches!(Format::Csv.write(&uneven), Err(Wrong::Shape { .. })));
 }
 
-/// Writes files for other programs to read, as `data/check.py` does.
+/// Writes files into the folder DRAWS_OUT, if there is one: `data/check.py` reads them by other
+/// libraries.
 #[test]
-#[ignore = "writes to the folder DRAWS_OUT"]
 fn files_for_other_programs() {
-    let folder = std::env::var("DRAWS_OUT").expect("DRAWS_OUT is a folder");
+    let Ok(folder) = std::env::var("DRAWS_OUT") else { return };
     let mut draws = draws(4, 250);
     draws.predictive = vec![Variable { name: "y".into(), dims: vec![4], values: vec![1.5; 4000] }];
     draws.log_likelihood = draws.predictive.clone();

@@ -1,5 +1,6 @@
-//! Colors, and the elements that all SVG pictures have. A picture stands on its own background, which
-//! is dark where the reader prefers it; programs that ignore the style sheet show the light colors.
+//! Colors, and the elements that all SVG pictures have. A picture stands on its own background,
+//! which is dark where the reader prefers it; programs that ignore the style sheet show the light
+//! colors.
 
 use svg::Document;
 use svg::node::element::{Line, Rectangle, Style, Text};

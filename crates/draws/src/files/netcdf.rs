@@ -12,6 +12,9 @@ const PREDICTIVE: &str = "posterior_predictive";
 const LIKELIHOOD: &str = "log_likelihood";
 const OBSERVED: &str = "observed_data";
 
+/// Elements of a variable beyond which a file is broken.
+const WIDEST: usize = 1 << 28;
+
 /// The file of draws.
 pub(super) fn write(draws: &Draws) -> Result<Vec<u8>, Wrong> {
     let mut groups = vec![of_variables(POSTERIOR, draws, &draws.variables)];
@@ -201,6 +204,10 @@ fn of_draws(
             // Warm-up adapts some numbers for each chain only.
             continue;
         };
+        let size = rest.iter().try_fold(1_usize, |size, length| size.checked_mul(*length));
+        if size.is_none_or(|size| size > WIDEST) {
+            return Err(Wrong::format(format!("`{name}` in `{place}` is too large")));
+        }
         let here = (*chains, *draws);
         if *rows.get_or_insert(here) != here {
             let (chains, draws) = rows.unwrap_or(here);

@@ -1,6 +1,6 @@
-//! Tables in Apache Parquet: required columns of plain values in compressed pages, which all readers
-//! know. The library's column writers support a dozen encodings for each of eight types, half a
-//! megabyte of code, so pages are encoded here.
+//! Tables in Apache Parquet: required columns of plain values in compressed pages, which all
+//! readers know. The library's column writers support a dozen encodings for each of eight types,
+//! half a megabyte of code, so pages are encoded here.
 
 use std::sync::Arc;
 

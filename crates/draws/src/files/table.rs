@@ -153,12 +153,15 @@ impl Place {
     }
 }
 
+/// Indices of a scalar, and its column.
+type Scalar<'a> = (&'a [usize], usize);
+
 /// Variables from the columns of their scalars.
 fn variables(
     scalars: &[(Place, usize)],
     column: impl Fn(usize) -> Vec<f64>,
 ) -> Result<Vec<Variable>, Wrong> {
-    let mut variables: Vec<(&str, Vec<(&[usize], usize)>)> = Vec::new();
+    let mut variables: Vec<(&str, Vec<Scalar<'_>>)> = Vec::new();
     let mut numbers = std::collections::HashMap::new();
     for (place, k) in scalars {
         let number = *numbers.entry(&place.variable).or_insert_with(|| {
@@ -172,7 +175,7 @@ fn variables(
 
 fn variable(
     name: &str,
-    elements: &[(&[usize], usize)],
+    elements: &[Scalar<'_>],
     column: impl Fn(usize) -> Vec<f64>,
 ) -> Result<Variable, Wrong> {
     let rank = elements[0].0.len();

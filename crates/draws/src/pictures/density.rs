@@ -12,8 +12,8 @@ const REACH: f64 = 4.0;
 /// Part of the values that lies near a bound.
 const AT_BOUND: f64 = 0.025;
 
-/// The part of the values that is worth showing: all, unless the tails are far from the quantiles at
-/// 5 % and 95 %.
+/// The part of the values that is worth showing: all, unless the tails are far from the quantiles
+/// at 5 % and 95 %.
 pub(super) fn bulk(values: &[f64]) -> Option<(f64, f64)> {
     let finite: Vec<f64> = values.iter().copied().filter(|x| x.is_finite()).collect();
     let ordered = sorted(&finite);

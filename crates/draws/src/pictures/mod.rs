@@ -128,7 +128,7 @@ fn limited<'a, 'b>(elements: &'b [Element<'a>], most: usize) -> (&'b [Element<'a
 
 /// The color of a chain.
 fn color(chain: usize) -> Color {
-    // Blue first: orange is for what is marked.
+    // Blue first, because orange marks divergent draws.
     Color::Curve([1, 2, 4, 3, 5, 7, 6][chain % 7])
 }
 

@@ -1,5 +1,5 @@
-//! The estimators. A [`Judge`] holds tables for one number of chains and draws, which all scalars of
-//! a run share.
+//! The estimators. A [`Judge`] holds tables for one number of chains and draws, which all scalars
+//! of a run share.
 
 use super::fourier::Fourier;
 use super::special::{beta_quantile, normal_quantile};

@@ -159,7 +159,7 @@ fn chains_that_do_not_move() {
 
 #[test]
 fn an_improper_posterior() {
-    let mut x = vec![0.0; 4];
+    let mut x = [0.0; 4];
     let mut step = 1.0;
     let walk = chains(4, 1000, 3, |c, _, z| {
         step *= 1.005;
@@ -175,7 +175,7 @@ fn an_improper_posterior() {
         "{text}"
     );
     // A slow chain of a large scale is not improper.
-    let mut x = vec![0.0; 4];
+    let mut x = [0.0; 4];
     let slow = chains(4, 1000, 3, |c, _, z| {
         x[c] = 0.99 * x[c] + 1e6 * z;
         vec![x[c]]

@@ -5,7 +5,7 @@ use std::io::Read as _;
 
 use flate2::read::ZlibDecoder;
 
-use super::read::{Cursor, Result, cut};
+use super::cursor::{Cursor, Result, cut};
 use crate::draws::Wrong;
 
 /// Limit for the depth of a tree.
@@ -32,18 +32,21 @@ impl Chunked<'_> {
     pub fn elements(&self, tree: u64, size: usize) -> Result<Vec<u8>> {
         let mut out = vec![0; size];
         if tree != super::NOWHERE {
-            self.node(tree, DEPTH, &mut out)?;
+            // A sound tree has no more nodes and chunks.
+            let mut budget = self.bytes.len() / 16;
+            self.node(tree, DEPTH, &mut budget, &mut out)?;
         }
         Ok(out)
     }
 
-    fn node(&self, address: u64, depth: usize, out: &mut [u8]) -> Result<()> {
+    fn node(&self, address: u64, depth: usize, budget: &mut usize, out: &mut [u8]) -> Result<()> {
         let mut at = Cursor::at(self.bytes, address)?;
         at.signature(b"TREE")?;
         at.skip(1)?;
         let (level, entries) = (at.number(1)?, at.number(2)?);
         at.skip(16)?;
         for _ in 0..entries {
+            *budget = budget.checked_sub(1).ok_or_else(cut)?;
             let (size, mask) = (at.number(4)? as usize, at.number(4)?);
             let starts = self.dims.iter().map(|_| at.number(8).map(|n| n as usize));
             let starts = starts.collect::<Result<Vec<usize>>>()?;
@@ -56,7 +59,7 @@ impl Chunked<'_> {
                     self.copy(&plain, &starts, out)?;
                 }
                 _ if depth == 0 => return Err(cut()),
-                _ => self.node(child, depth - 1, out)?,
+                _ => self.node(child, depth - 1, budget, out)?,
             }
         }
         Ok(())
@@ -72,7 +75,7 @@ impl Chunked<'_> {
             }
             bytes = match filter {
                 1 => {
-                    let mut plain = Vec::with_capacity(size);
+                    let mut plain = Vec::new();
                     // Some bytes more than there may be, for a checksum.
                     let limit = size as u64 + 64;
                     let read = ZlibDecoder::new(&bytes[..]).take(limit).read_to_end(&mut plain);

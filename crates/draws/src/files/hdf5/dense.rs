@@ -1,8 +1,8 @@
-//! Messages of groups and headers with many of them: a B-tree of version 2 holds places in a fractal
-//! heap, whose blocks double in size.
+//! Messages of groups and headers with many of them: a B-tree of version 2 holds places in a
+//! fractal heap, whose blocks double in size.
 
 use super::NOWHERE;
-use super::read::{Cursor, Result, cut};
+use super::cursor::{Cursor, Result, cut};
 
 /// Limit for depths, against files that contain themselves.
 const DEPTH: usize = 32;
@@ -58,6 +58,10 @@ impl<'a> Tree<'a> {
         depth: usize,
         records: &mut Vec<&'a [u8]>,
     ) -> Result<()> {
+        // Trees of sound files have fewer records than bytes.
+        if records.len() > self.bytes.len() {
+            return Err(cut());
+        }
         let mut at = Cursor::at(self.bytes, address)?;
         at.signature(if depth == 0 { b"BTLF" } else { b"BTIN" })?;
         at.skip(2)?;

@@ -5,6 +5,7 @@
 //! - `write`: groups, contiguous arrays, attributes and dimension scales, as version 1.8 has them;
 //! - `read`: superblocks, object headers, links and attributes of versions 1.6 to 1.14;
 //! - `dense`: groups with many links, which lie in a fractal heap below a B-tree;
+//! - `cursor`: bytes from a place;
 //! - `types`: datatypes, and numbers in them;
 //! - `chunks`: arrays in chunks, perhaps deflated and shuffled.
 //!
@@ -12,6 +13,7 @@
 //! Fletcher's checksum, external and virtual arrays, offsets of other sizes than 8 bytes.
 
 mod chunks;
+mod cursor;
 mod dense;
 mod read;
 mod types;

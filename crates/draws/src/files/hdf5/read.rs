@@ -1,61 +1,19 @@
 //! Reads objects: their messages, links, attributes and elements.
 
 use super::chunks::{Chunked, Filter};
+use super::cursor::{Cursor, Result, cut};
 use super::types::{Class, Datatype};
 use super::{Attribute, NOWHERE, SIGNATURE, dense, message};
 use crate::draws::Wrong;
 
-pub(super) type Result<T> = std::result::Result<T, Wrong>;
-
-/// Limits for the messages of an object and the nodes of a group, against files that contain
-/// themselves.
-const MESSAGES: usize = 1 << 20;
+/// Limits for the messages of an object, the blocks that hold them, and the nodes of a group, against
+/// files that contain themselves.
+const MESSAGES: usize = 1 << 17;
+const BLOCKS: usize = 1 << 14;
 const DEPTH: usize = 32;
 
 /// Limit for the elements of an array.
 const ELEMENTS: usize = 1 << 34;
-
-/// A file that ends too early, or with an address beyond its end.
-pub(super) fn cut() -> Wrong {
-    Wrong::format("the file is cut off or broken")
-}
-
-/// Bytes from a place.
-pub(super) struct Cursor<'a> {
-    rest: &'a [u8],
-}
-
-impl<'a> Cursor<'a> {
-    pub fn new(bytes: &'a [u8]) -> Cursor<'a> {
-        Cursor { rest: bytes }
-    }
-
-    pub fn at(bytes: &'a [u8], address: u64) -> Result<Cursor<'a>> {
-        let start = usize::try_from(address).map_err(|_| cut())?;
-        bytes.get(start..).map(Cursor::new).ok_or_else(cut)
-    }
-
-    pub fn take(&mut self, count: usize) -> Result<&'a [u8]> {
-        let (taken, rest) = self.rest.split_at_checked(count).ok_or_else(cut)?;
-        self.rest = rest;
-        Ok(taken)
-    }
-
-    pub fn skip(&mut self, count: usize) -> Result<()> {
-        self.take(count).map(drop)
-    }
-
-    /// A little-endian number of at most 8 bytes.
-    pub fn number(&mut self, width: usize) -> Result<u64> {
-        let mut wide = [0; 8];
-        wide.get_mut(..width).ok_or_else(cut)?.copy_from_slice(self.take(width)?);
-        Ok(u64::from_le_bytes(wide))
-    }
-
-    pub fn signature(&mut self, expected: &[u8; 4]) -> Result<()> {
-        if self.take(4)? == expected { Ok(()) } else { Err(cut()) }
-    }
-}
 
 /// A file in memory.
 #[derive(Clone, Copy)]
@@ -120,9 +78,14 @@ impl<'a> File<'a> {
 
     /// The object at an address.
     pub fn object(self, address: u64) -> Result<Object<'a>> {
+        self.nested(address, 1)
+    }
+
+    /// The object at an address, whose messages may refer to other objects to this depth.
+    fn nested(self, address: u64, depth: usize) -> Result<Object<'a>> {
         let mut messages = Vec::new();
         let mut at = Cursor::at(self.bytes, address)?;
-        if at.rest.starts_with(b"OHDR") {
+        if at.rest().starts_with(b"OHDR") {
             at.skip(5)?;
             let flags = at.number(1)?;
             at.skip(if flags & 0x20 != 0 { 16 } else { 0 })?;
@@ -130,8 +93,10 @@ impl<'a> File<'a> {
             let size = at.number(1 << (flags & 3))? as usize;
             let ordered = flags & 4 != 0;
             let mut blocks = vec![at.take(size)?];
+            let mut budget = BLOCKS;
             while let Some(block) = blocks.pop() {
-                self.messages_of_2(block, ordered, &mut messages, &mut blocks)?;
+                budget = budget.checked_sub(1).ok_or_else(cut)?;
+                self.messages_of_2(block, ordered, depth, &mut messages, &mut blocks)?;
             }
         } else {
             if at.number(1)? != 1 {
@@ -141,8 +106,10 @@ impl<'a> File<'a> {
             let size = at.number(4)? as usize;
             at.skip(4)?;
             let mut blocks = vec![at.take(size)?];
+            let mut budget = BLOCKS;
             while let Some(block) = blocks.pop() {
-                self.messages_of_1(block, &mut messages, &mut blocks)?;
+                budget = budget.checked_sub(1).ok_or_else(cut)?;
+                self.messages_of_1(block, depth, &mut messages, &mut blocks)?;
             }
         }
         Ok(Object { file: self, messages })
@@ -152,13 +119,14 @@ impl<'a> File<'a> {
         self,
         block: &'a [u8],
         ordered: bool,
+        depth: usize,
         messages: &mut Vec<Message<'a>>,
         blocks: &mut Vec<&'a [u8]>,
     ) -> Result<()> {
         let mut at = Cursor::new(block);
         let head = if ordered { 6 } else { 4 };
         // A gap at the end is shorter than a message.
-        while at.rest.len() >= head {
+        while at.rest().len() >= head {
             let (ty, size) = (at.number(1)? as u16, at.number(2)? as usize);
             let flags = at.number(1)?;
             at.skip(head - 4)?;
@@ -168,7 +136,7 @@ impl<'a> File<'a> {
                 block.signature(b"OCHK")?;
                 blocks.push(block.take(length.checked_sub(8).ok_or_else(cut)?)?);
             }
-            self.push(messages, ty, flags, data)?;
+            self.push(messages, ty, flags, data, depth)?;
         }
         Ok(())
     }
@@ -176,18 +144,19 @@ impl<'a> File<'a> {
     fn messages_of_1(
         self,
         block: &'a [u8],
+        depth: usize,
         messages: &mut Vec<Message<'a>>,
         blocks: &mut Vec<&'a [u8]>,
     ) -> Result<()> {
         let mut at = Cursor::new(block);
-        while at.rest.len() >= 8 {
+        while at.rest().len() >= 8 {
             let (ty, size, flags) = (at.number(2)? as u16, at.number(2)? as usize, at.number(1)?);
             at.skip(3)?;
             let data = at.take(size)?;
             if let Some((start, length)) = continuation(ty, data)? {
                 blocks.push(Cursor::at(self.bytes, start)?.take(length)?);
             }
-            self.push(messages, ty, flags, data)?;
+            self.push(messages, ty, flags, data, depth)?;
         }
         Ok(())
     }
@@ -199,6 +168,7 @@ impl<'a> File<'a> {
         ty: u16,
         flags: u64,
         data: &'a [u8],
+        depth: usize,
     ) -> Result<()> {
         if messages.len() > MESSAGES {
             return Err(cut());
@@ -211,8 +181,8 @@ impl<'a> File<'a> {
         let version = at.number(1)?;
         at.skip(if version == 1 { 7 } else { 1 })?;
         // Only committed datatypes are shared by other than exotic files.
-        if ty == message::DATATYPE {
-            let other = self.object(at.number(8)?)?;
+        if ty == message::DATATYPE && depth > 0 {
+            let other = self.nested(at.number(8)?, depth - 1)?;
             messages.extend(other.messages.into_iter().filter(|message| message.ty == ty));
         }
         Ok(())
@@ -225,7 +195,7 @@ impl<'a> File<'a> {
         at.skip(4)?;
         let size = at.number(8)? as usize;
         let mut at = Cursor::new(at.take(size.checked_sub(16).ok_or_else(cut)?)?);
-        while at.rest.len() >= 16 {
+        while at.rest().len() >= 16 {
             let found = at.number(2)?;
             at.skip(6)?;
             let length = at.number(8)? as usize;
@@ -233,7 +203,7 @@ impl<'a> File<'a> {
                 break;
             }
             let object = at.take(length)?;
-            at.skip((length.next_multiple_of(8) - length).min(at.rest.len()))?;
+            at.skip((length.next_multiple_of(8) - length).min(at.rest().len()))?;
             if found == index {
                 return Ok(object);
             }
@@ -296,7 +266,8 @@ impl<'a> Object<'a> {
             let size = at.number(8)? as usize;
             at.skip(8)?;
             let names = Cursor::at(self.file.bytes, at.number(8)?)?.take(size)?;
-            self.symbols(tree, names, DEPTH, &mut links)?;
+            let mut budget = self.file.bytes.len() / 16;
+            self.symbols(tree, names, DEPTH, &mut budget, &mut links)?;
         }
         links.sort_by_key(|(order, ..)| *order);
         Ok(links.into_iter().map(|(_, name, address)| (name, address)).collect())
@@ -308,15 +279,17 @@ impl<'a> Object<'a> {
         node: u64,
         names: &[u8],
         depth: usize,
+        budget: &mut usize,
         links: &mut Vec<(u64, String, u64)>,
     ) -> Result<()> {
+        *budget = budget.checked_sub(1).ok_or_else(cut)?;
         let mut at = Cursor::at(self.file.bytes, node)?;
-        if at.rest.starts_with(b"SNOD") {
+        if at.rest().starts_with(b"SNOD") {
             at.skip(6)?;
             for _ in 0..at.number(2)? {
                 let (name, address) = (at.number(8)?, at.number(8)?);
                 at.skip(24)?;
-                let name = Cursor::at(names, name)?.rest;
+                let name = Cursor::at(names, name)?.rest();
                 links.push((0, text(name), address));
             }
             return Ok(());
@@ -328,7 +301,7 @@ impl<'a> Object<'a> {
         for _ in 0..entries {
             at.skip(8)?;
             let child = at.number(8)?;
-            self.symbols(child, names, depth.checked_sub(1).ok_or_else(cut)?, links)?;
+            self.symbols(child, names, depth.checked_sub(1).ok_or_else(cut)?, budget, links)?;
         }
         Ok(())
     }
@@ -367,8 +340,9 @@ impl<'a> Object<'a> {
             return Ok(None);
         }
         let ty = Datatype::of(ty)?;
-        let count: usize = dims(space)?.iter().product();
-        let Some(size) = count.checked_mul(ty.size) else { return Err(cut()) };
+        let count = dims(space)?.iter().try_fold(1_usize, |count, n| count.checked_mul(*n));
+        let count = count.ok_or_else(cut)?;
+        let size = count.checked_mul(ty.size).ok_or_else(cut)?;
         let data = at.take(size)?;
         let value = match (&ty.class, count) {
             (Class::Text, 1) => Some(Attribute::Text(text(data))),
@@ -396,7 +370,8 @@ impl<'a> Object<'a> {
         if length == 0 {
             return Ok(&[]);
         }
-        self.file.global(heap, index)?.get(..length * element).ok_or_else(cut)
+        let size = length.checked_mul(element).ok_or_else(cut)?;
+        self.file.global(heap, index)?.get(..size).ok_or_else(cut)
     }
 
     /// Lengths of the axes of an array; none for a group.
@@ -423,6 +398,10 @@ impl<'a> Object<'a> {
         if size == 0 {
             return Ok(Vec::new());
         }
+        // A deflated chunk is at most about 1000 times as large as its bytes.
+        if size / 2048 > self.file.bytes.len() {
+            return Err(cut());
+        }
         let mut at = Cursor::new(self.message(message::LAYOUT).ok_or_else(cut)?);
         let (version, class) = (at.number(1)?, at.number(1)?);
         match (version, class) {
@@ -444,10 +423,6 @@ impl<'a> Object<'a> {
                 let chunk = chunk.collect::<Result<Vec<usize>>>()?;
                 let whole = chunk.iter().try_fold(ty.size, |size, n| size.checked_mul(*n));
                 if whole.is_none_or(|whole| whole == 0 || whole > u32::MAX as usize) {
-                    return Err(cut());
-                }
-                // A deflated chunk is at most about 1000 times as large as its bytes.
-                if tree != NOWHERE && size / 2048 > self.file.bytes.len() {
                     return Err(cut());
                 }
                 let filters = self.message(message::FILTERS).map_or(Ok(Vec::new()), filters)?;

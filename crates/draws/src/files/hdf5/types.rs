@@ -2,6 +2,9 @@
 
 use crate::draws::Wrong;
 
+/// Limit for datatypes in datatypes.
+const NESTED: usize = 8;
+
 /// A datatype, as far as it can be read.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Datatype {
@@ -35,7 +38,15 @@ pub(super) enum Class {
 impl Datatype {
     /// The datatype of a message.
     pub fn of(bytes: &[u8]) -> Result<Datatype, Wrong> {
-        let [head, bits, more, _, s0, s1, s2, s3, properties @ ..] = bytes else {
+        Datatype::nested(bytes, NESTED)
+    }
+
+    fn nested(bytes: &[u8], depth: usize) -> Result<Datatype, Wrong> {
+        let inner = |bytes| match depth {
+            0 => Err(Wrong::format("a datatype is nested too deep")),
+            _ => Datatype::nested(bytes, depth - 1),
+        };
+        let [head, bits, _, _, s0, s1, s2, s3, properties @ ..] = bytes else {
             return Err(Wrong::format("a datatype is cut off"));
         };
         let size = u32::from_le_bytes([*s0, *s1, *s2, *s3]) as usize;
@@ -50,12 +61,11 @@ impl Datatype {
             5 => Class::Other("opaque bytes"),
             6 => Class::Other("structures"),
             7 => Class::Reference,
-            8 => return Ok(Datatype { size, ..Datatype::of(properties)? }),
+            8 => return Ok(Datatype { size, ..inner(properties)? }),
             9 if bits & 0x0f == 1 => Class::LongText,
-            9 => Class::List(Box::new(Datatype::of(properties)?)),
+            9 => Class::List(Box::new(inner(properties)?)),
             _ => Class::Other("arrays"),
         };
-        let _ = more;
         Ok(Datatype { size, class })
     }
 
