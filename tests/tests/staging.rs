@@ -1,0 +1,69 @@
+//! Programs drawn at random in two stages: what depends only on the last parameters first, the rest
+//! from that. Values must be those of the program as it is, bit for bit, because nothing is computed
+//! otherwise.
+
+use lambada::operators::{self, Operator};
+use lambada::{Precision, Staged};
+use lambada_anf::{check, eval, print};
+use lambada_optimize::staged;
+use lambada_tests::draw::{case_with, draw};
+use lambada_tests::oracle::Case;
+use lambada_tests::seeds;
+
+const PROGRAMS: u64 = 400;
+
+/// The results, all failures alike; NaNs have no bits to compare.
+fn results(f: &lambada_anf::Function, args: &[lambada::Tensor]) -> Option<Vec<String>> {
+    let run = eval(f, args).ok()?;
+    Some(run.results.iter().map(|tensor| format!("{tensor:?}")).collect())
+}
+
+/// How many of the ways to divide the parameters save something.
+fn compare(seed: u64, operator: Operator) -> usize {
+    let drawn = draw(seed);
+    let case = case_with(Precision::F64, &drawn.text, &drawn.args);
+    let Case { mut program, entry, args, wrt, .. } =
+        case.unwrap_or_else(|why| panic!("seed {seed}: {why}"));
+    let entry = match operator {
+        Operator::Value => Ok(entry),
+        _ => operators::derive(&mut program, entry, operator, &wrt),
+    };
+    let Ok(entry) = entry else { return 0 };
+    let Ok(normalized) = lambada_normalize::normalize(&program, entry, &Staged::default()) else {
+        return 0;
+    };
+    let mut leaves = Vec::new();
+    for ((_, layout), arg) in normalized.params.iter().zip(&args) {
+        leaves.extend(layout.flatten(arg).expect("arguments that fit"));
+    }
+    let function = normalized.function;
+    let expected = results(&function, &leaves);
+    let mut count = 0;
+    for known in 0..leaves.len() {
+        let Some(stages) = staged(&function, known) else { continue };
+        count += 1;
+        for f in [&stages.first, &stages.rest] {
+            check(f).unwrap_or_else(|why| {
+                panic!("seed {seed}, from {known}: {why}\n{}\n{}", drawn.text, print(f))
+            });
+        }
+        let first = eval(&stages.first, &leaves[known..]);
+        let found = first.ok().and_then(|first| {
+            let all: Vec<_> = leaves.iter().cloned().chain(first.results).collect();
+            results(&stages.rest, &all)
+        });
+        assert_eq!(found, expected, "seed {seed}, from {known}\n{}", drawn.text);
+    }
+    count
+}
+
+#[test]
+fn programs_in_two_stages_give_the_same() {
+    let seeds: Vec<u64> = seeds(PROGRAMS).collect();
+    let of = |seed: &u64| {
+        [Operator::Value, Operator::Grad].map(|operator| compare(*seed, operator)).iter().sum()
+    };
+    let counts: Vec<usize> = lambada_testkit::parallel(&seeds, of);
+    let divided = counts.iter().filter(|count| **count > 0).count();
+    assert!(divided * 20 > seeds.len(), "only {divided} programs are divided");
+}
