@@ -103,7 +103,12 @@ impl Stages {
         kept.reverse();
         rest.body.stms = left;
         self.kept = kept;
-        let moved = stms.into_iter().zip(moves).filter(|(_, moves)| *moves);
+        // Checks stand in both stages, because accesses in both rely on them.
+        let is_first = |stm: &Stm, moves: bool| {
+            let check = matches!(stm.exp, Exp::Op(Op::Check { .. }));
+            moves || check && stm.free_vars().iter().all(|var| self.known.contains(var))
+        };
+        let moved = stms.into_iter().zip(moves).filter(|(stm, moves)| is_first(stm, *moves));
         self.first = moved.map(|(stm, _)| stm).collect();
     }
 
@@ -137,6 +142,8 @@ impl Stages {
                 let stays = matches!(stm.exp, Exp::Op(Op::Check { .. }))
                     || stm.inspects()
                     || stm.touches_cells()
+                    // The rest would add again what it wants the other results for.
+                    || !stm.binds.is_empty() && stm.adds()
                     || stm.binds.iter().any(own);
                 let moved = !stays && stm.free_vars().iter().all(|var| known.contains(var));
                 if moved {
