@@ -36,7 +36,7 @@ pub(crate) fn prelude() -> Rc<Deep<Module>> {
 }
 
 /// The modules: their names and texts, in alphabetical order.
-pub const MODULES: [(&str, &str); 12] = [
+pub const MODULES: [(&str, &str); 13] = [
     ("complex", include_str!("../../../std/complex.lam")),
     ("dist", include_str!("../../../std/dist.lam")),
     ("fft", include_str!("../../../std/fft.lam")),
@@ -48,6 +48,7 @@ pub const MODULES: [(&str, &str); 12] = [
     ("quadrature", include_str!("../../../std/quadrature.lam")),
     ("random", include_str!("../../../std/random.lam")),
     ("sample", include_str!("../../../std/sample.lam")),
+    ("space", include_str!("../../../std/space.lam")),
     ("special", include_str!("../../../std/special.lam")),
 ];
 
