@@ -10,6 +10,7 @@ Values are computed with 1800 digits (incomplete gamma and beta functions: 900),
 differences of them, whose step is 1e-360 (1e-180) of the distance to the next singularity. So the references do not know the formulas that the library uses.
 """
 
+import functools
 import struct
 import sys
 
@@ -87,12 +88,12 @@ def differences(f, x, ends):
     return at, (above - below) / (2 * h), (above - 2 * at + below) / (h * h)
 
 
-def block(expression, f, points, ends=(), given=(), order=2):
+def block(expression, f, points, ends=(), given=(), order=2, digits=None):
     """One function: `ends` are its singularities, `given` are rows worked out by hand."""
     if len(sys.argv) > 1 and not any(name in expression for name in sys.argv[1:]):
         return
     print("=", expression)
-    mp.dps = 900 if "inc" in expression else 1800
+    mp.dps = digits or (900 if "inc" in expression else 1800)
     given = dict(given)
     for x in sorted(set(rounded(points, ends)) | set(given)):
         row = list(given[x]) if x in given else list(differences(f, x, ends))
@@ -856,6 +857,427 @@ def of_many():
     )
 
 
+# The distribution functions, and what came to `dist` later. Values have 800 digits (incomplete
+# functions: 240), of which the points leave enough.
+
+
+def log_sum(terms):
+    return m.log(sum(m.exp(t) for t in terms))
+
+
+def log_rest(terms):
+    """The logarithm of what is missing to 1."""
+    return m.log(1 - sum(m.exp(t) for t in terms))
+
+
+def skew_normal(y, xi, omega, alpha):
+    return m.log(2) + normal(y, xi, omega) + log_ndtr(alpha * (y - xi) / omega)
+
+
+def exp_mod_normal(y, mu, sigma, rate):
+    a = rate * sigma
+    z = (y - mu) / sigma
+    return m.log(rate) + a * a / 2 - a * z + log_ndtr(z - a)
+
+
+def exp_mod_normal_upper(y, mu, sigma, rate):
+    a = rate * sigma
+    z = (y - mu) / sigma
+    return m.exp(log_ndtr(-z)) + m.exp(a * a / 2 - a * z + log_ndtr(z - a))
+
+
+def exp_mod_normal_lower(y, mu, sigma, rate):
+    a = rate * sigma
+    z = (y - mu) / sigma
+    return m.exp(log_ndtr(z)) - m.exp(a * a / 2 - a * z + log_ndtr(z - a))
+
+
+def student_t_tail(z, nu):
+    """Beyond z > 0."""
+    return betainc(nu / 2, mpf(1) / 2, nu / (nu + z * z)) / 2
+
+
+def student_t_lcdf(y, nu, mu, sigma):
+    z = (y - mu) / sigma
+    return m.log(student_t_tail(-z, nu) if z < 0 else 1 - student_t_tail(z, nu))
+
+
+def cauchy_lcdf(y, mu, sigma):
+    z = (y - mu) / sigma
+    return m.log(m.atan2(1, -z) / m.pi)
+
+
+def frechet(y, shape, scale):
+    return m.log(shape / scale) - (shape + 1) * m.log(y / scale) - (y / scale) ** -shape
+
+
+def beta_binomial(k, n, a, b):
+    return choose(n, k) + lbeta(k + a, n - k + b) - lbeta(a, b)
+
+
+def neg_binomial_ab(k, a, b):
+    return (
+        m.loggamma(k + a)
+        - m.loggamma(a)
+        - m.loggamma(k + 1)
+        + a * m.log(b / (1 + b))
+        - k * m.log1p(b)
+    )
+
+
+def below(density, y, *parameters):
+    return log_sum(density(k, *parameters) for k in range(y + 1))
+
+
+def above(density, y, *parameters):
+    return log_rest(density(k, *parameters) for k in range(y + 1))
+
+
+def later():
+    """Functions of one of their arguments, `x`; for each the points and the singularities."""
+
+    few = functools.partial(block, digits=800)
+
+    def rows(name, f, arguments, *cases, **options):
+        values = [a if isinstance(a, (int, str)) else mpf(a) for a in arguments]
+        for variable, points, ends, *rest in cases:
+            shown = " ".join(
+                "x" if k == variable else f"({a})" if str(a).startswith("-") else str(a)
+                for k, a in enumerate(arguments)
+            )
+
+            def at(x, variable=variable):
+                return f(*(x if k == variable else v for k, v in enumerate(values)))
+
+            more = dict(zip(("order",), rest))
+            few(f"dist.{name} {shown}", at, points, ends, **options, **more)
+
+    real = both([1e-20, 1e-8, 1e-3, 0.1, 0.5, 1.2, 2.6, 7.5, 21.0, 95.0, 1e3, 1e6])
+    near = both([1e-20, 1e-3, 0.1, 0.5, 1.2, 2.6, 7.5, 15.0, 38.0])
+    scale = [1e-3, 0.03, 0.1, 0.5, 1.2, 2.6, 7.5, 21.0, 95.0, 1e3, 1e6]
+    middle = [0.03, 0.1, 0.5, 0.7, 1.2, 2.6, 5.0, 7.5, 21.0]
+    positive = [1e-20, 1e-8, 1e-3, 0.1, 0.5, 1.2, 2.6, 7.5, 21.0, 95.0, 700.0]
+    shape = [1e-8, 0.03, 0.3, 0.95, 1.2, 2.6, 9.5, 15.0, 95.0, 1e4, 1e6]
+    small = [0.3, 0.95, 1.2, 2.6, 5.5, 11.25, 20.5]
+    unit = [1e-20, 1e-8, 0.03, 0.1, 0.25, 0.45, 0.55, 0.7, 0.9, 0.99, 1 - 2.0**-20]
+    of_location = ((0, real, []), (1, real, []), (2, scale, [0]))
+    of_location_near = ((0, near, []), (1, near, []), (2, scale[3:], [0]))
+    of_rate = ((0, positive, [0]), (1, positive, [0]))
+    laplace = lambda y, mu, s: (
+        (y - mu) / s - m.log(2) if y < mu else m.log1p(-m.exp((mu - y) / s) / 2)
+    )
+    without = [x for x in real if x != 0.5]
+
+    rows("normal_lccdf", lambda y, mu, s: log_ndtr((mu - y) / s), (2, 0.5, 3), *of_location)
+    t = (2, 3.5, 0.5, 3)
+    t_points = [x for x in without if abs(x) > 1e-10 or x == 0]
+    of_t = ((0, t_points, [0.5]), (1, small, [0], 1), (2, [-7.5, 0.1, 7.5], [2]), (3, small, [0]))
+    rows("student_t_lcdf", student_t_lcdf, t, *of_t, digits=240)
+    upper_t = lambda y, nu, mu, s: student_t_lcdf(-y, nu, -mu, s)
+    rows("student_t_lccdf", upper_t, t, *of_t, digits=240)
+    rows("cauchy_lcdf", cauchy_lcdf, (2, 0.5, 3), *of_location)
+    rows("cauchy_lccdf", lambda y, mu, s: cauchy_lcdf(-y, -mu, s), (2, 0.5, 3), *of_location)
+    of_laplace = ((0, [x for x in without if x < 700], [0.5]), (2, scale[3:], [0]))
+    rows("double_exponential_lcdf", laplace, (2, 0.5, 3), *of_laplace)
+    upper_laplace = lambda y, mu, s: laplace(-y, -mu, s)
+    of_laplace = ((0, [x for x in without if x > -700], [0.5]), (2, scale[3:], [0]))
+    rows("double_exponential_lccdf", upper_laplace, (2, 0.5, 3), *of_laplace)
+    rows("logistic_lccdf", lambda y, mu, s: -softplus((y - mu) / s), (2, 0.5, 3), *of_location_near)
+    below_gumbel = lambda y, mu, b: -m.exp((mu - y) / b)
+    rows("gumbel_lcdf", below_gumbel, (2, 0.5, 3), *of_location_near)
+    above_gumbel = lambda y, mu, b: m.log(-m.expm1(-m.exp((mu - y) / b)))
+    of_gumbel = ((0, [x for x in real if -10 < x], []), (2, scale[3:], [0]))
+    rows("gumbel_lccdf", above_gumbel, (2, 0.5, 3), *of_gumbel)
+    four = (2, 0.5, 3, 1.5)
+    last = ((3, near, []),)
+    rows("skew_normal_lpdf", skew_normal, four, *of_location_near, *last)
+    last = ((3, scale[:8], [0]),)
+    rows("exp_mod_normal_lpdf", exp_mod_normal, four, *of_location_near, *last)
+    log_of = lambda f: lambda *arguments: m.log(f(*arguments))
+    rows("exp_mod_normal_lcdf", log_of(exp_mod_normal_lower), four, *of_location_near, *last)
+    rows("exp_mod_normal_lccdf", log_of(exp_mod_normal_upper), four, *of_location_near, *last)
+
+    below_lognormal = lambda y, mu, s: log_ndtr((m.log(y) - mu) / s)
+    of_lognormal = ((0, positive, [0]), (1, near, []), (2, scale[3:], [0]))
+    rows("lognormal_lcdf", below_lognormal, (2, 0.5, 3), *of_lognormal)
+    above_lognormal = lambda y, mu, s: log_ndtr((mu - m.log(y)) / s)
+    of_lognormal = ((0, positive[1:], [0]), *of_lognormal[1:])
+    rows("lognormal_lccdf", above_lognormal, (2, 0.5, 3), *of_lognormal)
+    rows("exponential_lccdf", lambda y, rate: -rate * y, (2, 3), *of_rate)
+    log_upper = lambda a, x: m.log(upper(a, x))
+    log_lower = lambda a, x: m.log(lower(a, x))
+    within = [x for x in positive if 1e-30 < x < 200]
+    of_gamma = ((0, within, [0]), (1, small, [0], 1), (2, within, [0]))
+    rows("gamma_lccdf", lambda y, a, r: log_upper(a, r * y), (2, 2.5, 3), *of_gamma, digits=240)
+    rows("gamma_lccdf", lambda y, a, r: log_upper(a, r * y), (2, 25, 3), (0, within[2:], [0]), digits=240)
+    rows("gamma_lccdf", lambda y, a, r: log_upper(a, r * y), (2, 0.3, 3), *of_gamma[:1], digits=240)
+    below_inv = lambda y, a, s: log_upper(a, s / y)
+    above_inv = lambda y, a, s: log_lower(a, s / y)
+    wide = [x for x in scale if x > 0.02]
+    of_inv = ((0, wide, [0]), (1, small, [0], 1), (2, within, [0]))
+    rows("inv_gamma_lcdf", below_inv, (2, 2.5, 3), *of_inv, digits=240)
+    rows("inv_gamma_lccdf", above_inv, (2, 2.5, 3), *of_inv, digits=240)
+    half = mpf(0.5)
+    of_chi = ((0, within, [0]), (1, small, [0], 1))
+    rows("chi_square_lcdf", lambda y, nu: log_lower(nu / 2, y / 2), (2, 3), *of_chi, digits=240)
+    rows("chi_square_lccdf", lambda y, nu: log_upper(nu / 2, y / 2), (2, 3), *of_chi, digits=240)
+    of_inv = ((0, wide, [0]), (1, shape, [0]))
+    rows("inv_chi_square_lpdf", lambda y, nu: inv_gamma(y, nu / 2, half), (2, 3), *of_inv)
+    of_inv = ((0, wide, [0]), (1, small, [0], 1))
+    below_chi = lambda y, nu: below_inv(y, nu / 2, half)
+    rows("inv_chi_square_lcdf", below_chi, (2, 3), *of_inv, digits=240)
+    above_chi = lambda y, nu: above_inv(y, nu / 2, half)
+    rows("inv_chi_square_lccdf", above_chi, (2, 3), *of_inv, digits=240)
+    scaled = lambda f: lambda y, nu, s: f(y, nu / 2, nu / 2 * s * s)
+    of_inv = ((0, wide, [0]), (1, small, [0]), (2, small, [0]))
+    rows("scaled_inv_chi_square_lpdf", scaled(inv_gamma), (2, 3, 1.5), *of_inv)
+    of_inv = ((0, wide, [0]), (1, small, [0], 1), (2, small, [0]))
+    rows("scaled_inv_chi_square_lcdf", scaled(below_inv), (2, 3, 1.5), *of_inv, digits=240)
+    rows("scaled_inv_chi_square_lccdf", scaled(above_inv), (2, 3, 1.5), *of_inv, digits=240)
+    of_three = ((0, middle, [0]), (1, middle, [0]), (2, middle, [0]))
+    rows("weibull_lccdf", lambda y, a, s: -((y / s) ** a), (2, 2.5, 3), *of_three)
+    rows("frechet_lpdf", frechet, (2, 2.5, 3), *of_three)
+    rows("frechet_lcdf", lambda y, a, s: -((y / s) ** -a), (2, 2.5, 3), *of_three)
+    above_frechet = lambda y, a, s: m.log(-m.expm1(-((y / s) ** -a)))
+    of_three = ((0, scale[4:], [0]), (1, middle, [0]), (2, middle[:6], [0]))
+    rows("frechet_lccdf", above_frechet, (2, 2.5, 3), *of_three)
+    of_two = ((0, middle, [0]), (1, middle, [0]))
+    rows("rayleigh_lpdf", lambda y, s: m.log(y / s) - m.log(s) - (y / s) ** 2 / 2, (2, 3), *of_two)
+    of_tail = ((0, positive[:-4], [0]), (1, scale[4:], [0]))
+    rows("rayleigh_lcdf", lambda y, s: m.log(-m.expm1(-((y / s) ** 2) / 2)), (2, 3), *of_tail)
+    rows("rayleigh_lccdf", lambda y, s: -((y / s) ** 2) / 2, (2, 3), *of_two)
+    of_pareto = ((0, [1.01, 1.2, 1.7, 2.6, 21.0, 1e6], [1]), (2, scale, [0]))
+    rows("pareto_lcdf", lambda y, a, b: m.log(1 - (a / y) ** b), (2, 1, 3), *of_pareto)
+    rows("pareto_lccdf", lambda y, a, b: b * m.log(a / y), (2, 1, 3), *of_pareto)
+    of_half = ((0, positive[:-3], [0]), (1, scale[2:], [0]))
+    rows("half_normal_lcdf", lambda y, s: m.log(m.erf(y / s / m.sqrt(2))), (2, 3), *of_half)
+    rows("half_normal_lccdf", lambda y, s: m.log(2) + log_ndtr(-y / s), (2, 3), *of_half)
+    of_half = ((0, positive, [0]), (1, scale, [0]))
+    rows("half_cauchy_lcdf", lambda y, s: m.log(2 / m.pi * m.atan(y / s)), (2, 3), *of_half)
+    rows("half_cauchy_lccdf", lambda y, s: m.log(2 / m.pi * m.atan(s / y)), (2, 3), *of_half)
+    of_uniform = ((0, [1.001, 1.25, 2.0, 2.5, 2.96875], [1, 3]), (1, [-1e3, 0.0, 0.5, 1.5], [2]))
+    rows("uniform_lcdf", lambda y, a, b: m.log((y - a) / (b - a)), (2, 1, 3), *of_uniform)
+    rows("uniform_lccdf", lambda y, a, b: m.log((b - y) / (b - a)), (2, 1, 3), *of_uniform)
+    log_beta = lambda y, a, b: m.log(betainc(b, a, 1 - y))
+    of_beta = ((0, unit, [0, 1]), (1, small, [0], 1), (2, small, [0], 1))
+    rows("beta_lccdf", log_beta, (0.5, 2.5, 3), *of_beta, digits=240)
+    proportion = lambda f: lambda y, mu, k: f(y, mu * k, (1 - mu) * k)
+    of_beta = ((0, unit, [0, 1]), (1, unit[3:9], [0, 1]), (2, small, [0]))
+    rows("beta_proportion_lpdf", proportion(beta), (0.25, 0.5, 5), *of_beta)
+    of_beta = ((0, unit, [0, 1]), (1, unit[3:9], [0, 1], 1), (2, small, [0], 1))
+    low_beta = lambda y, a, b: m.log(betainc(a, b, y))
+    rows("beta_proportion_lcdf", proportion(low_beta), (0.25, 0.5, 5), *of_beta, digits=240)
+    rows("beta_proportion_lccdf", proportion(log_beta), (0.25, 0.5, 5), *of_beta, digits=240)
+
+    probability = [x for x in unit if x > 1e-15]
+    for direction, side in (("lcdf", below), ("lccdf", above)):
+        summed = lambda density, side=side: lambda *arguments: side(density, *arguments)
+        trial = lambda y, p, side=side: side(binomial, y, 1, p)
+        rows(f"bernoulli_{direction}", trial, (0, 0.5), (1, unit, [0, 1]))
+        rows(f"binomial_{direction}", summed(binomial), (3, 12, 0.5), (2, unit, [0, 1]))
+        rows(f"binomial_{direction}", summed(binomial), (40, 60, 0.5), (2, probability, [0, 1]))
+        counts = ((2, small, [0]), (3, small, [0]))
+        rows(f"beta_binomial_{direction}", summed(beta_binomial), (3, 7, 2.5, 3), *counts)
+        rows(f"poisson_{direction}", summed(poisson), (3, 2.5), (1, within, [0]))
+        rows(f"poisson_{direction}", summed(poisson), (40, 2.5), (1, within[3:], [0]))
+        counts = ((1, within, [0]), (2, small, [0], 1))
+        rows(f"neg_binomial_2_{direction}", summed(neg_binomial), (3, 2.5, 3), *counts)
+        counts = ((1, small, [0], 1), (2, within, [0]))
+        rows(f"neg_binomial_{direction}", summed(neg_binomial_ab), (3, 2.5, 3), *counts)
+        geometric = lambda k, p: m.log(p) + k * m.log(1 - p)
+        rows(f"geometric_{direction}", summed(geometric), (3, 0.5), (1, unit, [0, 1]))
+    rows("beta_binomial_lpmf", beta_binomial, (3, 7, 2.5, 3), (2, shape, [0]), (3, shape, [0]))
+    rows("beta_binomial_lpmf", beta_binomial, (0, 7, 2.5, 3e6), (2, shape, [0]), (3, shape, [0]))
+    rows("neg_binomial_lpmf", neg_binomial_ab, (4, 2.5, 3), (1, shape, [0]), (2, scale, [0]))
+    of_log = ((1, both(middle) + [-95.0, 95.0, -1e3, 1e3], []), (2, shape[1:], [0]))
+    by_log = lambda k, eta, phi: neg_binomial(k, m.exp(eta), phi)
+    rows("neg_binomial_2_log_lpmf", by_log, (4, 1.5, 3), *of_log)
+
+    # Several points, of which one is `x`.
+    tame = [0.1, 0.5, 1.2, 2.6, 5.0, 21.0, 95.0]
+    log2pi = m.log(2 * m.pi)
+    between = lambda a, b: m.log(m.erf(b / m.sqrt(2)) / 2 - m.erf(a / m.sqrt(2)) / 2)
+    few("dist.ordered_probit_lpmf 0 x [0, 1]", lambda x: log_ndtr(-x), near)
+    few("dist.ordered_probit_lpmf 2 x [0, 1]", lambda x: log_ndtr(x - 1), near)
+    few("dist.ordered_probit_lpmf 1 x [0, 1]", lambda x: between(-x, 1 - x), near)
+    few("dist.ordered_probit_lpmf 1 0.5 [0, x]", lambda c: between(-half, c - half), scale, [0])
+
+    def quadratic(x, y, a, b, c):
+        det = a * c - b * b
+        return (c * x * x - 2 * b * x * y + a * y * y) / det, det
+
+    def precision_2(x, a):
+        """Of the distances (x, 0.75) for the matrix [[a, 0.5], [0.5, 1]]."""
+        y, det = mpf(0.75), a - mpf(0.25)
+        return m.log(det) / 2 - (a * x * x + x * y + y * y) / 2 - log2pi
+
+    few(
+        "dist.multi_normal_prec_lpdf [x, 1] [0.5, 0.25] [[2, 0.5], [0.5, 1]]",
+        lambda x: precision_2(x - half, mpf(2)),
+        both(tame),
+    )
+    few(
+        "dist.multi_normal_prec_lpdf [1, 1] [0.5, 0.25] [[x, 0.5], [0.5, 1]]",
+        lambda a: precision_2(half, a),
+        tame[1:],
+    )
+
+    def student_2(x, y, nu, a):
+        square, det = quadratic(x, y, a, half, mpf(1))
+        scale = m.loggamma(nu / 2 + 1) - m.loggamma(nu / 2) - m.log(nu * m.pi) - m.log(det) / 2
+        return scale - (nu / 2 + 1) * m.log1p(square / nu)
+
+    few(
+        "dist.multi_student_t_lpdf [x, 1] 3.5 [0.5, 0.25] [[2, 0.5], [0.5, 1]]",
+        lambda x: student_2(x - half, mpf(0.75), mpf(3.5), mpf(2)),
+        both(tame),
+    )
+    few(
+        "dist.multi_student_t_lpdf [1, 1] x [0.5, 0.25] [[2, 0.5], [0.5, 1]]",
+        lambda nu: student_2(half, mpf(0.75), nu, mpf(2)),
+        shape[1:],
+        [0],
+    )
+    few(
+        "dist.multi_student_t_lpdf [1, 1] 3.5 [0.5, 0.25] [[x, 0.5], [0.5, 1]]",
+        lambda a: student_2(half, mpf(0.75), mpf(3.5), a),
+        tame[1:],
+    )
+    few(
+        "dist.multi_gp_lpdf [[x, 1]] [[2, 0.5], [0.5, 1]] [3]",
+        lambda x: -3 * quadratic(x, 1, 2, half, 1)[0] / 2 - m.log(mpf(1.75)) / 2 + m.log(3) - log2pi,
+        both(tame),
+    )
+    few(
+        "dist.multi_gp_lpdf [[2, 1]] [[2, 0.5], [0.5, 1]] [x]",
+        lambda w: -w * quadratic(2, 1, 2, half, 1)[0] / 2
+        - m.log(mpf(1.75)) / 2
+        + m.log(w)
+        - log2pi,
+        tame,
+        [0],
+    )
+
+    def inv_wishart(x, nu):
+        """Of [[x, ½], [½, 1]] for the scale [[1, ½], [½, 2]]."""
+        det = x - mpf(0.25)
+        trace = (1 * 1 - half + 2 * x) / det
+        scale = (
+            nu * m.log(2)
+            - nu / 2 * m.log(mpf(7) / 4)
+            + m.log(m.pi) / 2
+            + m.loggamma(nu / 2)
+            + m.loggamma(nu / 2 - half)
+        )
+        return -(nu + 3) / 2 * m.log(det) - trace / 2 - scale
+
+    few(
+        "dist.inv_wishart_lpdf [[x, 0.5], [0.5, 1]] 4 [[1, 0.5], [0.5, 2]]",
+        lambda x: inv_wishart(x, mpf(4)),
+        tame[1:],
+    )
+    few(
+        "dist.inv_wishart_lpdf [[2, 0.5], [0.5, 1]] x [[1, 0.5], [0.5, 2]]",
+        lambda nu: inv_wishart(mpf(2), nu),
+        tame[2:],
+        [1],
+    )
+    lkj = lambda r, eta: (
+        (eta - 1) * m.log(1 - r * r) + m.loggamma(eta + half) - m.log(m.pi) / 2 - m.loggamma(eta)
+    )
+    signs = both([0.03, 0.1, 0.3, 0.7, 0.95])
+    few("dist.lkj_corr_lpdf [[1, x], [x, 1]] 2.5", lambda r: lkj(r, mpf(2.5)), signs, [-1, 1])
+    few("dist.lkj_corr_lpdf [[1, 0.5], [0.5, 1]] x", lambda eta: lkj(half, eta), tame, [0])
+    glm = "[1, 0] [[0.5], [2]]"
+    moderate = both([0.03, 0.1, 0.5, 1.2, 2.6, 7.5, 21.0])
+    few(
+        f"dist.bernoulli_logit_glm_lpmf {glm} x [3]",
+        lambda a: -softplus(-(a + mpf(1.5))) - softplus(a + 6),
+        moderate,
+    )
+    binomial_logit = lambda k, n, a: choose(n, k) - k * softplus(-a) - (n - k) * softplus(a)
+    few(
+        "dist.binomial_logit_glm_lpmf [1, 0] [3, 2] [[0.5], [2]] x [3]",
+        lambda a: binomial_logit(1, 3, a + mpf(1.5)) + binomial_logit(0, 2, a + 6),
+        moderate,
+    )
+    few(
+        f"dist.poisson_log_glm_lpmf {glm} x [3]",
+        lambda a: poisson(1, m.exp(a + mpf(1.5))) + poisson(0, m.exp(a + 6)),
+        moderate,
+    )
+    few(
+        f"dist.neg_binomial_2_log_glm_lpmf {glm} x [3] 2",
+        lambda a: by_log(1, a + mpf(1.5), mpf(2)) + by_log(0, a + 6, mpf(2)),
+        moderate,
+    )
+    few(
+        "dist.categorical_logit_glm_lpmf [1] [[0.5]] [x, 1] [[3, 2]]",
+        lambda a: -softplus(a + mpf(1.5) - 2),
+        moderate,
+    )
+    few(
+        "dist.ordered_logistic_glm_lpmf [0] [[0.5]] [x] [0, 1]",
+        lambda b: -softplus(b / 2),
+        moderate,
+    )
+    few(
+        "dist.normal_id_glm_lpdf [1, 0] [[0.5], [2]] x [3] 2",
+        lambda a: normal(1, a + mpf(1.5), mpf(2)) + normal(0, a + 6, mpf(2)),
+        moderate,
+    )
+    mixed = lambda p, a, b: m.log(p * m.exp(a) + (1 - p) * m.exp(b))
+    of_mix = ((0, unit, [0, 1]), (1, moderate, []), (2, moderate, []))
+    rows("log_mix", mixed, (0.25, -1.5, 2), *of_mix)
+
+    def chain(a, g, r):
+        """Two states, two observations."""
+        omega = [[a, half], [mpf(-1), mpf(0.25)]]
+        first = [r * m.exp(omega[0][0]), (1 - r) * m.exp(omega[1][0])]
+        then = [first[0] * g + first[1] * mpf(0.25), first[0] * (1 - g) + first[1] * mpf(0.75)]
+        return m.log(then[0] * m.exp(omega[0][1]) + then[1] * m.exp(omega[1][1]))
+
+    few(
+        "dist.hmm_marginal [[x, 0.5], [-1, 0.25]] [[0.5, 0.5], [0.25, 0.75]] [0.125, 0.875]",
+        lambda a: chain(a, half, mpf(0.125)),
+        moderate,
+    )
+    few(
+        "dist.hmm_marginal [[0.5, 0.5], [-1, 0.25]] [[x, 1 - x], [0.25, 0.75]] [0.125, 0.875]",
+        lambda g: chain(half, g, mpf(0.125)),
+        unit[2:-1],
+        [0, 1],
+    )
+    kernels = [1e-3, 0.1, 0.5, 1.2, 2.6, 7.5, 21.0]
+    square = lambda x, s, l: s * s * m.exp(-((x / l) ** 2) / 2)
+    exponential = lambda x, s, l: s * s * m.exp(-x / l)
+    matern32 = lambda x, s, l: s * s * (1 + m.sqrt(3) * x / l) * m.exp(-m.sqrt(3) * x / l)
+    matern52 = lambda x, s, l: (
+        s * s * (1 + m.sqrt(5) * x / l + 5 * (x / l) ** 2 / 3) * m.exp(-m.sqrt(5) * x / l)
+    )
+    for name, f in (
+        ("gp_exp_quad_cov", square),
+        ("gp_exponential_cov", exponential),
+        ("gp_matern32_cov", matern32),
+        ("gp_matern52_cov", matern52),
+    ):
+        few(f"(dist.{name} [0, x] 2 1.5)[0, 1]", lambda x, f=f: f(x, 2, mpf(1.5)), kernels, [0])
+        few(f"(dist.{name} [0, 1] 2 x)[0, 1]", lambda l, f=f: f(1, 2, l), kernels[2:], [0])
+    periodic = lambda x, s, l, p: s * s * m.exp(-2 * (m.sin(m.pi * x / p) / l) ** 2)
+    few(
+        "(dist.gp_periodic_cov [0, x] 2 1.5 3)[0, 1]",
+        lambda x: periodic(x, 2, mpf(1.5), 3),
+        [1e-3, 0.1, 0.5, 1.25, 2.5],
+        [0],
+    )
+    few(
+        "(dist.gp_periodic_cov [0, 1] 2 1.5 x)[0, 1]",
+        lambda p: periodic(1, 2, mpf(1.5), p),
+        kernels[3:],
+        [0],
+    )
+
+
 def dist_points(real, scale, shape, sizes):
     return {
         "real": (real, [], {}),
@@ -866,5 +1288,5 @@ def dist_points(real, scale, shape, sizes):
 
 
 if __name__ == "__main__":
-    for part in (primitives, prelude, special, dist):
+    for part in (primitives, prelude, special, dist, later):
         part()
