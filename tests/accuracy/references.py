@@ -892,6 +892,13 @@ def exp_mod_normal_lower(y, mu, sigma, rate):
     return m.exp(log_ndtr(z)) - m.exp(a * a / 2 - a * z + log_ndtr(z - a))
 
 
+def skew_normal_lcdf(y, xi, omega, alpha):
+    """By Owen's function, an integral over an angle."""
+    z = (y - xi) / omega
+    owen = m.quad(lambda t: m.exp(-((z / m.cos(t)) ** 2) / 2), [0, m.atan(alpha) / 2, m.atan(alpha)])
+    return m.log(m.exp(log_ndtr(z)) - owen / m.pi)
+
+
 def student_t_tail(z, nu):
     """Beyond z > 0."""
     return betainc(nu / 2, mpf(1) / 2, nu / (nu + z * z)) / 2
@@ -991,6 +998,11 @@ def later():
     four = (2, 0.5, 3, 1.5)
     last = ((3, near, []),)
     rows("skew_normal_lpdf", skew_normal, four, *of_location_near, *last)
+    tame = both([0.1, 0.75, 1.2, 2.6, 5.0])
+    of_skew = ((0, tame, []), (1, tame, []), (2, middle[3:], [0]), (3, tame, []))
+    rows("skew_normal_lcdf", skew_normal_lcdf, four, *of_skew, digits=120)
+    upper_skew = lambda y, xi, omega, alpha: skew_normal_lcdf(-y, -xi, omega, -alpha)
+    rows("skew_normal_lccdf", upper_skew, four, *of_skew, digits=120)
     last = ((3, scale[:8], [0]),)
     rows("exp_mod_normal_lpdf", exp_mod_normal, four, *of_location_near, *last)
     log_of = lambda f: lambda *arguments: m.log(f(*arguments))
