@@ -892,6 +892,19 @@ def exp_mod_normal_lower(y, mu, sigma, rate):
     return m.exp(log_ndtr(z)) - m.exp(a * a / 2 - a * z + log_ndtr(z - a))
 
 
+def skew_normal_lcdf(y, xi, omega, alpha):
+    """By Owen's function, an integral over an angle."""
+    z = (y - xi) / omega
+    owen = m.quad(lambda t: m.exp(-((z / m.cos(t)) ** 2) / 2), [0, m.atan(alpha) / 2, m.atan(alpha)])
+    return m.log(m.exp(log_ndtr(z)) - owen / m.pi)
+
+
+def von_mises_lcdf(y, mu, kappa):
+    angle = y - mu
+    weigh = lambda t: m.exp(kappa * m.cos(t))
+    return m.log(m.quad(weigh, [-m.pi, (angle - m.pi) / 2, angle]) / (2 * m.pi * m.besseli(0, kappa)))
+
+
 def student_t_tail(z, nu):
     """Beyond z > 0."""
     return betainc(nu / 2, mpf(1) / 2, nu / (nu + z * z)) / 2
@@ -991,6 +1004,15 @@ def later():
     four = (2, 0.5, 3, 1.5)
     last = ((3, near, []),)
     rows("skew_normal_lpdf", skew_normal, four, *of_location_near, *last)
+    tame = both([0.1, 0.75, 1.2, 2.6, 5.0])
+    of_skew = ((0, tame, []), (1, tame, []), (2, middle[3:], [0]), (3, tame, []))
+    rows("skew_normal_lcdf", skew_normal_lcdf, four, *of_skew, digits=120)
+    upper_skew = lambda y, xi, omega, alpha: skew_normal_lcdf(-y, -xi, omega, -alpha)
+    rows("skew_normal_lccdf", upper_skew, four, *of_skew, digits=120)
+    of_angle = ((0, both([0.1, 0.75, 2.6]), []), (1, [0.1, 0.75, 2.6, 5.0], []), (2, middle, [0]))
+    rows("von_mises_lcdf", von_mises_lcdf, (2, 0.5, 3), *of_angle, digits=120)
+    upper_angle = lambda y, mu, kappa: von_mises_lcdf(-y, -mu, kappa)
+    rows("von_mises_lccdf", upper_angle, (2, 0.5, 3), *of_angle, digits=120)
     last = ((3, scale[:8], [0]),)
     rows("exp_mod_normal_lpdf", exp_mod_normal, four, *of_location_near, *last)
     log_of = lambda f: lambda *arguments: m.log(f(*arguments))
@@ -1248,6 +1270,23 @@ def later():
         unit[2:-1],
         [0, 1],
     )
+
+
+    def two_steps(x, w):
+        """Observations x and 1 of a state that begins at ½ with variance 1 and is halved each time."""
+        total, mean, variance = mpf(0), half, mpf(1)
+        for y in (x, mpf(1)):
+            mean, variance = mean / 2, variance / 4 + w
+            spread = variance + 2
+            total += normal(y, mean, m.sqrt(spread))
+            mean += variance / spread * (y - mean)
+            variance -= variance * variance / spread
+        return total
+
+    dlm = "dist.gaussian_dlm_obs_lpdf"
+    block_of = lambda x, w: f"{dlm} [[{x}, 1]] [[1]] [[0.5]] [[2]] [[{w}]] [0.5] [[1]]"
+    few(block_of("x", "1.5"), lambda x: two_steps(x, mpf(1.5)), moderate)
+    few(block_of("1.5", "x"), lambda w: two_steps(mpf(1.5), w), tame, [0])
     kernels = [1e-3, 0.1, 0.5, 1.2, 2.6, 7.5, 21.0]
     square = lambda x, s, l: s * s * m.exp(-((x / l) ** 2) / 2)
     exponential = lambda x, s, l: s * s * m.exp(-x / l)

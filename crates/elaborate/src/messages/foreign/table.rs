@@ -171,15 +171,19 @@ pub(super) const NAMES: &[(&str, &str)] = &[
         "densities are in `std/dist`: `import \"std/dist\"` and `dist.normal_lpdf x mu sigma`",
     ),
     (
-        "rnorm randn standard_normal normal_rng",
+        "rnorm randn standard_normal",
         "random numbers are made from keys: `import \"std/random\"`, then `random.normal`",
     ),
     (
-        "runif rand uniform_rng random_uniform PRNGKey set_seed seed",
+        "runif rand random_uniform PRNGKey set_seed seed",
         "random numbers are made from keys: `import \"std/random\"`, then `random.key` and `random.uniform`",
     ),
     (
-        "sample rbinom rpois shuffle",
+        "rbinom rpois rgamma rbeta rcauchy rweibull rlogis rgeom",
+        "draws are made from keys: `import \"std/dist\"` and `import \"std/random\"`, then `dist.poisson_rng (random.key 1) rate`",
+    ),
+    (
+        "sample shuffle",
         "random numbers are made from keys: `import \"std/random\"`; `lambada doc random` lists what there is",
     ),
     ("matmul mm bmm multiply_matrices mdivide", "the product of matrices is written `a @ b`"),
@@ -551,6 +555,12 @@ pub(super) const NAMES: &[(&str, &str)] = &[
     ("diag_pre_multiply", "write `for i < n => d[i] * a[i]`"),
     ("diag_post_multiply", "write `for row in a => row * d`"),
     ("add_diag", "write `a + diag_matrix d`"),
+    ("normal_cdf", "write `exp (dist.normal_lcdf x mu sigma)` after `import \"std/dist\"`"),
+    ("std_normal_rng", "write `dist.normal_rng key 0 1` after `import \"std/dist\"`"),
+    (
+        "cov_exp_quad",
+        "this kernel is `dist.gp_exp_quad_cov x sigma length_scale` after `import \"std/dist\"`",
+    ),
     ("std_normal_lpdf", "write `dist.normal_lpdf x 0 1` after `import \"std/dist\"`"),
     ("weighted_mean", "write `dot w xs / sum w`"),
     (
