@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use lambada_anf::{
     Atom, Block, Elem, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
 };
-use lambada_prim::{Cost, ScalarTy};
+use lambada_prim::{Cost, Scalar, ScalarTy};
 
 /// A program in two stages.
 #[derive(Clone, Debug)]
@@ -213,7 +213,8 @@ fn division(stm: &Stm, known: &HashSet<Var>, names: &mut Names) -> Option<[Stm; 
         for stm in body.stms.iter().rev() {
             let own = stm.free_vars().iter().all(|var| inside.contains(var));
             let stays = stm.may_fail() && (own || !chosen);
-            if stays || stm.binds.iter().any(|p| needed.contains(&p.var)) {
+            let adds = stm.additions().iter().any(|acc| needed.contains(acc));
+            if stays || adds || stm.binds.iter().any(|p| needed.contains(&p.var)) {
                 needed.extend(stm.free_vars());
                 stms.push(stm.clone());
             }
@@ -344,8 +345,14 @@ impl Hoist<'_> {
             }
         }
         stms.reverse();
-        let loops: Vec<(Var, Atom)> =
-            self.loops.iter().copied().filter(|(index, _)| needs.contains(index)).collect();
+        // An access may be in range because a loop around runs at all.
+        let accesses = stms.iter().any(|stm| {
+            stm.any(&mut |stm| matches!(&stm.exp, Exp::Op(op) if op.access().is_some()))
+        });
+        let runs = |extent: Atom| matches!(extent, Atom::Lit(Scalar::Int(1..)));
+        let kept =
+            |(index, extent): &(Var, Atom)| needs.contains(index) || accesses && !runs(*extent);
+        let loops: Vec<(Var, Atom)> = self.loops.iter().copied().filter(kept).collect();
         if loops.is_empty() {
             return None;
         }

@@ -110,7 +110,8 @@ pub fn sample(
         if chain >= settings.chains {
             return;
         }
-        let result = nuts::chain(posterior, settings, chain, watch);
+        // Else each call of an interpreter would begin with room of its own.
+        let result = lambada::roomy(|| nuts::chain(posterior, settings, chain, watch));
         made.lock().unwrap_or_else(PoisonError::into_inner).push((chain, result));
     };
     std::thread::scope(|scope| {

@@ -36,7 +36,7 @@ pub fn predict(
     };
     let share = count.div_ceil(threads.get()).max(1);
     let part = |first: usize| -> Result<Vec<_>, Failure> {
-        (first..count.min(first + share)).map(run).collect()
+        lambada::roomy(|| (first..count.min(first + share)).map(run).collect())
     };
     let parts = std::thread::scope(|scope| {
         let begun = (0..count).step_by(share).map(|first| {

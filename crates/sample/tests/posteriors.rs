@@ -1,0 +1,222 @@
+//! The sampler on posteriors whose moments are known, and on data simulated from the model: ranks of
+//! the true values among draws are uniform (Talts and others, 2018).
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use lambada::{Engine, Failure, Given, Goal, Inputs, Model, Optimum, Options, Posterior, Variable};
+use lambada_draws::{Draws, Summary, warnings};
+use lambada_sample::{
+    Metric, Settings, Unsampled, Watch, laplace, optima, predict, sample, standard_errors,
+};
+use lambada_testkit::Random;
+
+/// Watches nothing.
+struct Quiet;
+
+impl Watch for Quiet {
+    fn drawn(&self, _chain: usize, _draw: u64, _diverging: bool) {}
+
+    fn stops(&self) -> bool {
+        false
+    }
+}
+
+fn model(text: &str) -> Model {
+    let options = Options { engine: Engine::Jit, ..Options::default() };
+    Model::builder().options(options).compile("m.lam", text).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn given(words: &[String]) -> Given {
+    let mut data = Inputs::new();
+    words.iter().for_each(|word| data.read_argument(word).expect("JSON"));
+    Given { data, ..Given::default() }
+}
+
+fn posterior(text: &str, words: &[String]) -> Posterior {
+    let function = model(text).function("m").expect("a definition");
+    function.posterior(&given(words)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn optimum(text: &str, goal: Goal) -> Optimum {
+    let function = model(text).function("m").expect("a definition");
+    function.optimum(&given(&[]), goal).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn drawn(posterior: &Posterior, settings: &Settings) -> Draws {
+    sample(posterior, settings, &Quiet).unwrap_or_else(|why| panic!("{why:?}"))
+}
+
+/// Compares means and standard deviations, in units of their Monte Carlo errors.
+fn moments(draws: &Draws, expected: &[(f64, f64)]) {
+    let summary = Summary::of(draws);
+    assert_eq!(summary.rows.len(), expected.len());
+    for (row, (mean, sd)) in summary.rows.iter().zip(expected) {
+        let worth = &row.worth;
+        let off = ((worth.mean - mean) / worth.mcse_mean).abs();
+        let wide = ((worth.sd - sd) / worth.mcse_sd).abs();
+        assert!(off < 4.5, "{}: the mean is {} and not {mean}", row.name, worth.mean);
+        assert!(wide < 4.5, "{}: the deviation is {} and not {sd}", row.name, worth.sd);
+        assert!(worth.rhat < 1.02, "{}: R̂ is {}", row.name, worth.rhat);
+    }
+}
+
+/// Two strongly correlated normal variables of different scales, and one far away.
+const NORMAL: &str = "def m (x : real) (y : real) (z : real) : real =
+  let u = (y / 100 - 0.9 * x) / sqrt 0.19
+  -0.5 * (x * x + u * u + ((z - 1000) / 0.01) ** 2)";
+
+#[test]
+fn normal_variables() {
+    let posterior = posterior(NORMAL, &[]);
+    for metric in [Metric::Diagonal, Metric::Dense] {
+        let draws = drawn(&posterior, &Settings { metric, ..Settings::default() });
+        moments(&draws, &[(0.0, 1.0), (0.0, 100.0), (1000.0, 0.01)]);
+        let found = warnings(&draws, &Summary::of(&draws));
+        assert!(found.is_empty(), "{found:?}");
+    }
+}
+
+#[test]
+fn spaces() {
+    let text = "import \"std/space\"\nimport \"std/dist\"
+def m (p : space.simplex [3]) (q : space.unit) (s : space.positive) (o : space.ordered [2]) : real =
+  dist.dirichlet_lpdf p [2, 3, 5] + dist.beta_lpdf q 2 3 + dist.gamma_lpdf s 3 2 + dist.normal_lpdf o[0] 0 1 + dist.normal_lpdf o[1] 0 1";
+    let draws = drawn(&posterior(text, &[]), &Settings::default());
+    let dirichlet = |a: f64| (a / 10.0, (a * (10.0 - a) / 1100.0).sqrt());
+    // The smaller and the larger of two standard normal variables.
+    let mean = 1.0 / std::f64::consts::PI.sqrt();
+    let sd = (1.0 - mean * mean).sqrt();
+    let others = [(0.4, 0.2), (1.5, 0.75f64.sqrt()), (-mean, sd), (mean, sd)];
+    moments(&draws, &[[2.0, 3.0, 5.0].map(dirichlet).as_slice(), &others].concat());
+}
+
+#[test]
+fn draws_do_not_depend_on_threads() {
+    let posterior = posterior(NORMAL, &[]);
+    let on = |threads: usize| {
+        let threads = NonZeroUsize::new(threads).expect("some");
+        let settings = Settings { threads, warmup: 50, draws: 50, ..Settings::default() };
+        drawn(&posterior, &settings)
+    };
+    assert_eq!(on(1), on(3));
+}
+
+/// Stops after some draws.
+struct Few(AtomicU64);
+
+impl Watch for Few {
+    fn drawn(&self, _chain: usize, _draw: u64, _diverging: bool) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn stops(&self) -> bool {
+        self.0.load(Ordering::Relaxed) >= 60
+    }
+}
+
+#[test]
+fn chains_that_are_stopped_keep_their_draws() {
+    let settings = Settings { chains: 1, warmup: 20, draws: 100, ..Settings::default() };
+    let draws = sample(&posterior(NORMAL, &[]), &settings, &Few(AtomicU64::new(0)));
+    assert_eq!(draws.expect("draws").draws, 40);
+}
+
+#[test]
+fn a_density_that_is_nowhere_finite_has_no_start() {
+    let text = "def m (x : real) : real = if x == x then -inf else 0";
+    let none = sample(&posterior(text, &[]), &Settings::default(), &Quiet);
+    assert!(matches!(none, Err(Unsampled::Start(start)) if start.density == f64::NEG_INFINITY));
+}
+
+#[test]
+fn ranks_of_true_values_are_uniform() {
+    let text = "import \"std/space\"\nimport \"std/dist\"
+def m [n] (mu : real) (tau : space.positive) (y : [n]real) : real =
+  dist.normal_lpdf mu 0 2 + dist.exponential_lpdf tau 1 + sum (for x in y => dist.normal_lpdf x mu tau)";
+    let settings = Settings { chains: 1, warmup: 300, draws: 990, ..Settings::default() };
+    let mut random = Random(11);
+    let mut counts = [[0usize; 10]; 2];
+    for seed in 0..100 {
+        let uniform = random.between(0.0, 1.0);
+        let mut normal = || {
+            let (u, v) = (1.0 - random.between(0.0, 1.0), random.between(0.0, 1.0));
+            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
+        };
+        let mu = 2.0 * normal();
+        let tau = -(1.0 - uniform).ln();
+        let y: Vec<String> = (0..5).map(|_| (mu + tau * normal()).to_string()).collect();
+        let posterior = posterior(text, &[format!("y=[{}]", y.join(", "))]);
+        let draws = drawn(&posterior, &Settings { seed, ..settings.clone() });
+        for (count, (variable, truth)) in
+            counts.iter_mut().zip(draws.variables.iter().zip([mu, tau]))
+        {
+            // Every tenth draw is nearly independent of the others.
+            let below = variable.values.iter().step_by(10).filter(|x| **x < truth).count();
+            count[below / 10] += 1;
+        }
+    }
+    for count in counts {
+        let chi: f64 = count.iter().map(|c| (*c as f64 - 10.0).powi(2) / 10.0).sum();
+        assert!(chi < 33.7, "χ² with 9 degrees of freedom is {chi}: {count:?}");
+    }
+}
+
+#[test]
+fn optima_and_their_errors() -> Result<(), Failure> {
+    let text = "import \"std/space\"
+def m (a : real) (s : space.positive) : real = -0.5 * ((a - 3) / 2) ** 2 - 0.5 * ((s - 5) / 0.1) ** 2";
+    let optimum = optimum(text, Goal::Maximum);
+    let found = optima(&optimum, 0, 4, |a, b| a > b)?;
+    assert!(found.best.converged && found.others.is_empty());
+    let near = |x: f64, y: f64| assert!((x - y).abs() < 1e-5 * y.abs(), "{x} and {y}");
+    near(found.best.values[0], 3.0);
+    near(found.best.values[1], 5.0);
+    let errors = standard_errors(&optimum, &found.best.coordinates)?.expect("a maximum");
+    near(errors[0], 2.0);
+    near(errors[1], 0.1);
+    Ok(())
+}
+
+#[test]
+fn two_optima_are_told() -> Result<(), Failure> {
+    let text = "def m (x : real) : real = (x * x - 1) ** 2 + 0.1 * x";
+    let found = optima(&optimum(text, Goal::Minimum), 1, 8, |a, b| a < b)?;
+    assert!(found.best.values[0] < 0.0 && found.others.len() == 1);
+    Ok(())
+}
+
+#[test]
+fn laplace_draws_have_the_curvature_of_the_mode() -> Result<(), Failure> {
+    let optimum = optimum(NORMAL, Goal::ModeOfCoordinates);
+    let mode = optima(&optimum, 0, 1, |a, b| a > b)?.best;
+    let draws = laplace(&optimum, &mode, 0, 4000)?.expect("a maximum");
+    moments(&draws, &[(0.0, 1.0), (0.0, 100.0), (1000.0, 0.01)]);
+    Ok(())
+}
+
+#[test]
+fn definitions_run_for_each_draw() {
+    let text = "import \"std/random\"\ndef m (x : real) : real = -0.5 * x * x
+def p [k] (x : real) (y : [k]real) (key : random.key) = {twice = 2 * x, count = k, noise = (random.normal key 1)[0]}";
+    let model = model(text);
+    let function = model.function("m").expect("a definition");
+    let posterior = function.posterior(&given(&[])).expect("a posterior");
+    let draws = drawn(&posterior, &Settings { warmup: 200, draws: 500, ..Settings::default() });
+    let variables = [Variable { name: "x".into(), dims: Vec::new() }];
+    let function = model.function("p").expect("a definition");
+    let prediction = function.prediction(&given(&["y=[1, 2, 3]".into()]), &variables, 0);
+    let prediction = prediction.unwrap_or_else(|e| panic!("{e}"));
+    let run = |threads| {
+        let threads = NonZeroUsize::new(threads).expect("some");
+        predict(&prediction, &draws, threads).unwrap_or_else(|why| panic!("{why:?}"))
+    };
+    let results = run(1);
+    assert_eq!(results, run(3));
+    let [count, noise, twice] = &results[..] else { panic!("{results:?}") };
+    assert_eq!((&*count.name, count.values[7]), ("count", 3.0));
+    assert!(twice.values.iter().zip(&draws.variables[0].values).all(|(a, b)| *a == 2.0 * b));
+    let mean = noise.values.iter().sum::<f64>() / 2000.0;
+    assert!(mean.abs() < 0.1, "{mean}");
+    assert!(noise.values.windows(2).all(|pair| pair[0] != pair[1]));
+}
