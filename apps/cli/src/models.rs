@@ -115,7 +115,7 @@ impl Shell {
         let watched = Watched::new(&settings);
         let drawn = interrupt::keeps(|| sample(&posterior, &settings, &watched));
         watched.end();
-        let draws = drawn.map_err(|why| self.unsampled(&posterior, &why))?;
+        let draws = drawn.map_err(|why| self.unsampled(model, how, &posterior, &why))?;
         if draws.draws == 0 {
             return Err(messages::NO_DRAWS.into());
         }
@@ -201,13 +201,24 @@ impl Shell {
         Err(String::new())
     }
 
-    fn unsampled(&self, posterior: &Posterior, why: &Unsampled) -> Report {
-        match why {
-            Unsampled::Failed(failure) => self.failed(failure),
-            Unsampled::Start(start) => match &start.failure {
-                Some(failure) => self.failed(failure),
-                None => messages::no_start(posterior.entry(), start.density, start.gradient_only),
-            },
+    fn unsampled(
+        &mut self,
+        model: &Model,
+        how: &Sampling,
+        posterior: &Posterior,
+        why: &Unsampled,
+    ) -> Report {
+        let start = match why {
+            Unsampled::Failed(failure) => return self.failed(failure),
+            Unsampled::Start(start) => start,
+        };
+        if let Some(failure) = &start.failure {
+            return self.failed(failure);
+        }
+        let blame = self.model(model, how.init.as_deref(), |s, u, r| s.blame(u, r, &start.point));
+        match blame {
+            Ok(Some(problem)) => self.told([problem]),
+            _ => messages::no_start(posterior.entry(), start.density, start.gradient_only),
         }
     }
 }

@@ -123,13 +123,31 @@ impl Session {
         path: &str,
         text: &str,
     ) -> Result<Unit, Vec<Problem>> {
+        let own = (Rc::from(path), (*unit.module).clone());
+        self.load_with(&format!("{path} with its data"), text, unit, vec![own])
+    }
+
+    /// Checks a text with the imports of a checked file.
+    pub(crate) fn load_among(
+        &mut self,
+        unit: &Unit,
+        name: &str,
+        text: &str,
+    ) -> Result<Unit, Vec<Problem>> {
+        self.load_with(name, text, unit, Vec::new())
+    }
+
+    fn load_with(
+        &mut self,
+        name: &str,
+        text: &str,
+        unit: &Unit,
+        more: Vec<(Rc<str>, Module)>,
+    ) -> Result<Unit, Vec<Problem>> {
         stack::roomy(|| {
             let loaded = unit.imports.iter().map(|(key, module)| (key.clone(), (**module).clone()));
-            let own = (Rc::from(path), (*unit.module).clone());
-            let loaded = loaded.chain([own]).collect();
-            let name = format!("{path} with its data");
-            let text = Text::of(&name, text);
-            match self.elaborated_with(text, Path::new(""), None, loaded) {
+            let loaded = loaded.chain(more).collect();
+            match self.elaborated_with(Text::of(name, text), Path::new(""), None, loaded) {
                 (_, problems) if problems.iter().any(is_error) => Err(problems),
                 (unit, warnings) => Ok(Unit { warnings, ..unit }),
             }

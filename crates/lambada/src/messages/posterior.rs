@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_source::{Failure, Problem, quoted};
+use lambada_source::{Failure, Problem, Span, quoted};
 
 use crate::Variable;
 
@@ -140,4 +140,16 @@ pub fn failed_before(failure: &Failure) -> Problem {
         failure.span,
         failure.message.clone(),
     )
+}
+
+/// A log density that is not finite where chains could begin.
+pub fn infinite_term(definition: &str, value: f64, term: Span) -> Problem {
+    let value = if value.is_nan() { "not a number".into() } else { value.to_string() };
+    Problem::error(
+        "E0913",
+        format!("the log density of `{definition}` is not finite at 100 random points"),
+        term,
+        format!("this is {value} at the last of them"),
+    )
+    .hint("a parameter that must be positive, or lie between bounds, has a type of `std/space`; `--init FILE` begins elsewhere")
 }

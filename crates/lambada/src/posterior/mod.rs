@@ -1,6 +1,7 @@
 //! A definition as a posterior: a log density of the parameters that the data do not give, by
 //! coordinates that may be any reals.
 
+mod blame;
 mod bound;
 mod prediction;
 mod program;

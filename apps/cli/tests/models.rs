@@ -1,0 +1,165 @@
+//! `lambada sample`, `minimize`, `predict`, and pictures of draws.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+const SCHOOLS: &str = "import \"std/space\"
+import \"std/dist\"
+import \"std/random\"
+def schools [j] (mu : real) (tau : space.positive) (theta : [j]real) (y : [j]real) (sigma : [j]real) : real =
+  dist.normal_lpdf mu 0 5 + dist.cauchy_lpdf tau 0 5 + sum (for t in theta => dist.normal_lpdf t 0 1)
+  + sum (for i < j => dist.normal_lpdf y[i] (mu + tau * theta[i]) sigma[i])
+def replicated [j] (key : random.key) (mu : real) (tau : real) (theta : [j]real) (sigma : [j]real) =
+  let noise = random.normal key j
+  {y = for i < j => mu + tau * theta[i] + sigma[i] * noise[i]}
+";
+
+const DATA: &str =
+    r#"{"y": [28, 8, -3, 7, -1, 1, 18, 12], "sigma": [15, 10, 16, 11, 9, 11, 10, 18], "J": 8}"#;
+
+fn lambada(folder: &Path, args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_lambada"))
+        .args(args)
+        .current_dir(folder)
+        .output()
+        .expect("the command starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).expect("output is text")
+}
+
+fn folder(source: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("p.lam"), source).expect("it can be written");
+    std::fs::write(folder.path().join("p.json"), DATA).expect("it can be written");
+    folder
+}
+
+/// Standard output of a command that succeeds.
+fn runs(folder: &Path, args: &[&str]) -> String {
+    let output = lambada(folder, args);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert!(output.status.success(), "{args:?}: {out}{err}");
+    out
+}
+
+/// The message of a command that fails with the exit code 1 and prints nothing.
+fn fails(folder: &Path, args: &[&str]) -> String {
+    let output = lambada(folder, args);
+    let (out, err) = (text(&output.stdout), text(&output.stderr));
+    assert_eq!(output.status.code(), Some(1), "{args:?}: {out}{err}");
+    assert!(out.is_empty(), "{args:?} prints {out}");
+    err
+}
+
+/// The numbers of a row of a table of draws.
+fn row(table: &str, name: &str) -> Vec<f64> {
+    let line = table.lines().find(|line| line.split_whitespace().next() == Some(name));
+    let line = line.unwrap_or_else(|| panic!("no row {name} in {table}"));
+    line.split_whitespace().skip(1).map(|x| x.parse().expect("a number")).collect()
+}
+
+#[test]
+fn from_a_model_to_pictures() {
+    let folder = folder(SCHOOLS);
+    let at = folder.path();
+    let draw = |output: &str, more: &[&str]| {
+        let args = ["sample", "p.lam", "schools", "--data", "p.json", "--output", output];
+        runs(at, &[&args, more].concat())
+    };
+    let table = draw("draws.nc", &["--threads", "1"]);
+    // Means and deviations from integrals over a grid.
+    let (mu, tau) = (row(&table, "mu"), row(&table, "tau"));
+    assert!((mu[0] - 4.3968).abs() < 0.3 && (mu[1] - 3.3177).abs() < 0.3, "{table}");
+    assert!((tau[0] - 3.5977).abs() < 0.4 && (tau[1] - 3.2200).abs() < 0.4, "{table}");
+    assert_eq!(draw("draws.csv", &["--threads", "2"]), table);
+    assert!(draw("draws.parquet", &["--json"]).contains("\"ess_bulk\""));
+
+    let predict = ["predict", "p.lam", "replicated", "--data", "p.json"];
+    let from = |file: &str, more: &[&str]| {
+        runs(at, &[&predict, ["--draws", file].as_slice(), more].concat())
+    };
+    let table = from("draws.nc", &[]);
+    assert_eq!(from("draws.csv", &[]), table);
+    assert_eq!(from("draws.parquet", &[]), table);
+    assert!((row(&table, "y[0]")[1] - (15f64.powi(2) + 6.0f64.powi(2)).sqrt()).abs() < 2.0);
+    from("draws.nc", &["--output", "replicated.nc"]);
+
+    for kind in ["trace", "density", "pairs", "forest", "rank", "energy"] {
+        let of = if kind == "energy" { vec![] } else { vec!["--of", "mu,theta[2]"] };
+        let args = ["plot", "draws.nc", "--kind", kind, "--output", "p.svg"];
+        runs(at, &[&args[..], &of].concat());
+        let svg = std::fs::read_to_string(at.join("p.svg")).expect("a picture");
+        assert!(svg.starts_with("<svg"), "{kind}");
+    }
+    runs(at, &["plot", "replicated.nc", "--kind", "ppc", "--output", "p.svg"]);
+    let why = fails(at, &["plot", "draws.nc", "--of", "nu", "--output", "p.svg"]);
+    assert!(why.contains("`nu`"), "{why}");
+    let why = fails(at, &["plot", "draws.nc"]);
+    assert!(why.contains("--output"), "{why}");
+    let why = fails(at, &["plot", "p.lam"]);
+    assert!(why.contains("name the definition"), "{why}");
+}
+
+#[test]
+fn mistakes_are_told_before_anything_runs() {
+    let folder = folder(SCHOOLS);
+    let at = folder.path();
+    let why = fails(at, &["sample", "p.lam"]);
+    assert!(why.contains("E0904"), "{why}");
+    let why = fails(at, &["sample", "p.lam", "--data", "p.json", "--output", "draws.txt"]);
+    assert!(why.contains("`.nc`"), "{why}");
+    let why = fails(at, &["predict", "p.lam", "replicated", "--draws", "p.json"]);
+    assert!(why.contains("no file of draws"), "{why}");
+    std::fs::write(at.join("draws.csv"), "chain,draw,mu\n0,0,zero\n").expect("it can be written");
+    let why = fails(at, &["predict", "p.lam", "replicated", "--draws", "draws.csv"]);
+    assert!(why.contains("line 2"), "{why}");
+    assert!(!at.join("draws.txt").exists());
+}
+
+#[test]
+fn a_model_that_is_nowhere_finite() {
+    let folder = folder(
+        "def f (x : real) (y : real) : real =\n  let z = x * x\n  -z - y * y + log (-z) + 1\n",
+    );
+    let why = fails(folder.path(), &["sample", "p.lam"]);
+    assert!(
+        why.contains("E0913") && why.contains("p.lam:3:16") && why.contains("not a number"),
+        "{why}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn interrupted_chains_are_kept() {
+    let folder = folder(SCHOOLS);
+    let child = Command::new(env!("CARGO_BIN_EXE_lambada"))
+        .args([
+            "sample",
+            "p.lam",
+            "schools",
+            "--data",
+            "p.json",
+            "--warmup",
+            "50",
+            "--target-accept",
+            "0.9999",
+        ])
+        .args(["--draws", "4000000000", "--threads", "4", "--output", "draws.csv"])
+        .current_dir(folder.path())
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .expect("the command starts");
+    // Long enough to compile and to begin, on a machine that is busy.
+    std::thread::sleep(std::time::Duration::from_secs(8));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.expect("`kill` starts").success());
+    let output = child.wait_with_output().expect("it ends");
+    let err = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{err}");
+    assert!(err.contains("interrupted"), "{err}");
+    let lines = std::fs::read_to_string(folder.path().join("draws.csv")).expect("draws");
+    assert!(lines.lines().count() > 100, "{err}");
+}
