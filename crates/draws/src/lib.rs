@@ -4,7 +4,7 @@
 //! - [`draws`]: variables, statistics of the sampler and attributes, as arrays;
 //! - [`stats`]: effective sample sizes, R̂ and Monte Carlo errors of one scalar;
 //! - [`summary`]: the table of all scalars;
-//! - [`warnings`]: findings about the chains, each with its meaning and with advice;
+//! - [`mod@warnings`]: findings about the chains, each with its meaning and with advice;
 //! - [`files`]: CSV, Parquet, and NetCDF-4 as ArviZ reads and writes it;
 //! - [`pictures`]: traces, densities, pairs and more, as SVG.
 

@@ -33,6 +33,7 @@ const DRAW: &str = "draw";
 pub(super) const DROPPED: &str = "dropped_draws";
 
 /// Columns whose numbers are integers, so that files can say so.
+#[cfg(feature = "parquet")]
 pub(super) fn is_whole(name: &str) -> bool {
     matches!(name, CHAIN | DRAW | "treedepth__" | "n_leapfrog__" | "divergent__")
 }

@@ -94,7 +94,14 @@ pub fn picture(draws: &Draws, kind: PictureKind, of: &[&str]) -> Result<String, 
     let sheet = match kind {
         PictureKind::Trace => chains::trace(draws, &elements()?),
         PictureKind::Density => values::density(draws, &elements()?),
-        PictureKind::Pairs => values::pairs(draws, &elements()?),
+        PictureKind::Pairs => {
+            let mut shown = elements()?;
+            // Of many, scalars first: scales, whose pairs show funnels, are among them.
+            if of.is_empty() {
+                shown.sort_by_key(|element| !element.variable.dims.is_empty());
+            }
+            values::pairs(draws, &shown)
+        }
         PictureKind::Forest => values::forest(draws, &elements()?),
         PictureKind::Rank => chains::rank(draws, &elements()?),
         PictureKind::Energy => chains::energy(draws)?,

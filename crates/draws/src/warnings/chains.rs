@@ -2,7 +2,7 @@
 
 use super::{Finding, Kind, capital, joined, numbered, percent, rough};
 use crate::draws::{Draws, names};
-use crate::stats::{LEAST, mean, quantile, sorted, variance};
+use crate::stats::{LEAST, mean, variance};
 use crate::summary::{Row, Summary, fixed, listed};
 
 /// R̂ above which chains differ.
@@ -151,7 +151,12 @@ fn endless(draws: &Draws) -> bool {
 fn step(draws: &Draws, values: &[f64]) -> f64 {
     let steps = draws.by_chain(values).flat_map(|chain| chain.windows(2));
     let steps = steps.map(|pair| (pair[1] - pair[0]).abs()).filter(|step| *step > 0.0);
-    quantile(&sorted(&steps.collect::<Vec<f64>>()), 0.5)
+    let mut steps: Vec<f64> = steps.collect();
+    let middle = steps.len() / 2;
+    match steps.is_empty() {
+        true => f64::NAN,
+        false => *steps.select_nth_unstable_by(middle, f64::total_cmp).1,
+    }
 }
 
 /// Chains that stay in different places: groups of chains that are connected by pairs whose means
