@@ -1,5 +1,5 @@
-//! Programs drawn at random in two stages: what depends only on the last parameters first, the rest
-//! from that. Values must be those of the program as it is, bit for bit, because nothing is computed
+//! Programs drawn at random in two stages: the static part, of the last parameters, first, and
+//! the rest from its results. Values must be those of the program as it is, bit for bit, because nothing is computed
 //! otherwise.
 
 use lambada::operators::{self, Operator};

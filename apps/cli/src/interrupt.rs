@@ -19,7 +19,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// Whether Ctrl-C was pressed while a command ran.
 static PRESSED: AtomicBool = AtomicBool::new(false);
 
-/// Whether the activity ends by itself after Ctrl-C, with what it has.
+/// Whether the activity ends by itself after Ctrl-C, and keeps its results.
 static KEEPS: AtomicBool = AtomicBool::new(false);
 
 /// Runs an activity that looks at [`pressed`]. Only a second Ctrl-C ends the process.

@@ -53,7 +53,7 @@ impl Shell {
             lambada::check_output(path).map_err(|p| self.told([p]))?;
         }
         let goal = if how.maximize { Goal::Maximum } else { Goal::Minimum };
-        let optimum = self.model(model, how.init.as_deref(), |s, u, r| s.optimum(u, r, goal))?;
+        let optimum = self.model(model, how.init.as_deref(), |s, u, r| r.optimum(s, u, goal))?;
         let better: fn(f64, f64) -> bool = if how.maximize { |a, b| a > b } else { |a, b| a < b };
         let searching = progress::working("searching");
         let found = optima(&optimum, how.seed, how.tries.into(), better);
@@ -96,7 +96,7 @@ impl Shell {
     pub(crate) fn sample(&mut self, model: &Model, how: &Sampling) -> Result<(), Report> {
         let begun = Instant::now();
         let output = how.output.as_deref().map(|path| draws_format(path)).transpose()?;
-        let posterior = self.model(model, how.init.as_deref(), |s, u, r| s.posterior(u, r))?;
+        let posterior = self.model(model, how.init.as_deref(), |s, u, r| r.posterior(s, u))?;
         let compiled = begun.elapsed();
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let settings = Settings {
@@ -138,7 +138,7 @@ impl Shell {
         let variables: Vec<Variable> =
             variables.map(|v| Variable { name: v.name.clone(), dims: v.dims.clone() }).collect();
         let prediction =
-            self.model(model, None, |s, u, r| s.prediction(u, r, &variables, how.seed))?;
+            self.model(model, None, |s, u, r| r.prediction(s, u, &variables, how.seed))?;
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let running = progress::working("running");
         let made = predict(&prediction, &draws, self.threads.unwrap_or(cores));
@@ -215,7 +215,7 @@ impl Shell {
         if let Some(failure) = &start.failure {
             return self.failed(failure);
         }
-        let blame = self.model(model, how.init.as_deref(), |s, u, r| s.blame(u, r, &start.point));
+        let blame = self.model(model, how.init.as_deref(), |s, u, r| r.blame(s, u, &start.point));
         match blame {
             Ok(Some(problem)) => self.told([problem]),
             _ => messages::no_start(posterior.entry(), start.density, start.gradient_only),

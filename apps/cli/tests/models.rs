@@ -125,7 +125,7 @@ fn a_model_that_is_nowhere_finite() {
     );
     let why = fails(folder.path(), &["sample", "p.lam"]);
     assert!(
-        why.contains("E0913") && why.contains("p.lam:3:16") && why.contains("not a number"),
+        why.contains("E0912") && why.contains("p.lam:3:16") && why.contains("not a number"),
         "{why}"
     );
 }

@@ -14,7 +14,7 @@ use crate::data::{self, Inputs};
 use crate::fields::{self, Field};
 use crate::messages::{derivatives, running};
 use crate::operators::{self, Operator};
-use crate::posterior::Space;
+use crate::space::Space;
 use crate::types::Files;
 
 /// A program with its entry point and the parameters of the entry.
@@ -201,7 +201,7 @@ impl Call {
         let mut args = data::bind_or(program, &self.name, signature, inputs, otherwise, &inferred)?;
         for (space, data) in self.spaces.iter().zip(&mut args) {
             if space.counts_from_one() {
-                space.from_file(data);
+                space.count_from_zero(data);
             }
         }
         Ok(args)

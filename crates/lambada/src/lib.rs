@@ -35,6 +35,7 @@ mod recursive;
 mod session;
 mod show;
 mod source;
+mod space;
 mod sparse;
 mod staged;
 mod survey;
@@ -46,9 +47,9 @@ mod verify;
 
 pub use api::{
     Arg, Args, Blocks, Builder, Definition, Derivation, Diagnostic, Direction, Element, Error,
-    ErrorKind, Function, Given, Gradient, Hessian, Hvp, IntoArg, Jacobian, Jvp, Model, Output,
-    Parameter, Parts, Pullback, SparseMatrix, Triplets, Type, Value, ValueAndGrad, Variant, Vjp,
-    record, variant,
+    ErrorKind, Function, Gradient, Hessian, Hvp, IntoArg, Jacobian, Jvp, Model, Output, Parameter,
+    Parts, Pullback, SparseMatrix, Triplets, Type, Value, ValueAndGrad, Variant, Vjp, record,
+    variant,
 };
 pub use bench::{Bench, Benched, Compiled, Machine, Ran, Stopped};
 pub use call::Call;
@@ -80,9 +81,10 @@ pub use operators::Operator;
 pub use options::{Engine, Options};
 pub use passes::{Pass, PassTime, pass_times, passes, table, timed_passes};
 pub use pipeline::{Arrays, Executable, Observer, arrays, lower, lower_for};
-pub use posterior::{Found, Goal, Optimum, Posterior, Prediction, Request, Variable};
+pub use posterior::{Found, Given, Goal, Optimum, Posterior, Prediction, Request};
 pub use session::{Session, Unit, label};
 pub use show::Stage;
+pub use space::Variable;
 pub use sparse::Sparse;
 pub use staged::Staged;
 pub use survey::Survey;

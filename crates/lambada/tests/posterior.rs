@@ -159,5 +159,5 @@ fn sizes_come_from_data_or_by_name() {
     let why = posterior(text, &["y=[1, 2, 3]"], &[]).err().expect("k is not known");
     assert!(why.contains("E0904") && why.contains("`k`"), "{why}");
     let why = posterior(text, &["y=[1, 2, 3]"], &[("n", 2)]).err().expect("n is 3");
-    assert!(why.contains("E0906"), "{why}");
+    assert!(why.contains("E0905"), "{why}");
 }

@@ -1,10 +1,10 @@
-//! A program in two stages. What depends only on the last parameters, which are known before the
-//! first call, is computed once: whole statements, and expensive numbers inside of loops, which
-//! become arrays over the indices of the loops.
+//! A program in two stages. The last parameters are known before the first call; values that depend
+//! on them alone are *static* and computed once: whole statements, and expensive numbers inside of
+//! loops, which become arrays over the indices of the loops.
 //!
-//! Assumes: the output of `normalize`. Gives: a function of the known parameters, and the rest, which takes
-//! its results after all parameters. Keeps: values; failures of what moves come before the first
-//! call.
+//! Assumes: the output of `normalize`. Gives: a function of the known parameters, and
+//! the rest, which takes its results after all parameters. Keeps: values; failures of static
+//! statements come before the first call.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use lambada_prim::{Cost, Scalar, ScalarTy};
 /// A program in two stages.
 #[derive(Clone, Debug)]
 pub struct Staged {
-    /// From the known parameters to what the rest takes after all parameters.
+    /// From the known parameters to the last parameters of the rest.
     pub first: Function,
     /// The rest.
     pub rest: Function,
@@ -61,13 +61,13 @@ pub fn staged(function: &Function, known: usize) -> Option<Staged> {
 
 /// The division of a function.
 struct Stages {
-    /// Variables that only depend on what is known.
+    /// Static variables.
     known: HashSet<Var>,
     /// Sizes that known arrays have.
     sizes: HashSet<Var>,
     /// Statements of the first stage.
     first: Vec<Stm>,
-    /// What the rest takes from them.
+    /// Results of the first stage.
     kept: Vec<Param>,
 }
 
@@ -112,7 +112,7 @@ impl Stages {
         self.first = moved.map(|(stm, _)| stm).collect();
     }
 
-    /// Divides each `for` into the results that depend only on what is known, and the others.
+    /// Divides each `for` into its static results and the others.
     fn divided(&self, stms: Vec<Stm>, names: &mut Names) -> Vec<Stm> {
         let mut known = self.known.clone();
         let mut all = Vec::new();
@@ -130,7 +130,7 @@ impl Stages {
         all
     }
 
-    /// Which statements of the body depend only on what is known. The statements that add to an
+    /// The static statements of the body. The statements that add to an
     /// accumulator stay together.
     fn movable(&mut self, stms: &[Stm]) -> Vec<bool> {
         let mut fixed: HashSet<Var> = HashSet::new();
@@ -142,7 +142,7 @@ impl Stages {
                 let stays = matches!(stm.exp, Exp::Op(Op::Check { .. }))
                     || stm.inspects()
                     || stm.touches_cells()
-                    // The rest would add again what it wants the other results for.
+                    // The rest would add again to have the other results.
                     || !stm.binds.is_empty() && stm.adds()
                     || stm.binds.iter().any(own);
                 let moved = !stays && stm.free_vars().iter().all(|var| known.contains(var));
@@ -163,8 +163,8 @@ impl Stages {
     }
 
     /// Whether the values of a statement are handed over. Truth values and whole numbers are
-    /// computed again, because checks and indices are judged by how they come about, and so is what
-    /// takes no more time than to read it.
+    /// computed again, because checks and indices are judged by how they come about, and so are
+    /// values that take no more time than to read them.
     fn keeps(&self, stm: &Stm) -> bool {
         let handed = |p: &Param| {
             p.ty.elem == ScalarTy::Real
@@ -190,7 +190,7 @@ impl Stages {
     }
 }
 
-/// A `for` with results that depend only on what is known, and one with the others.
+/// A `for` with the static results, and one with the others.
 fn division(stm: &Stm, known: &HashSet<Var>, names: &mut Names) -> Option<[Stm; 2]> {
     let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp else { return None };
     if outs.len() < 2 || stm.adds() || extent.as_var().is_some_and(|var| !known.contains(&var)) {
@@ -250,9 +250,9 @@ struct Hoist<'a> {
     names: &'a mut Names,
     /// The indices of the loops around, with their extents.
     loops: Vec<(Var, Atom)>,
-    /// Statements before, in the loops around, that depend only on what is known.
+    /// Static statements before, in the loops around.
     before: Vec<Stm>,
-    /// What is expensive to compute again.
+    /// Static variables that are expensive to compute again.
     expensive: HashSet<Var>,
 }
 
@@ -290,7 +290,7 @@ impl Hoist<'_> {
         }
     }
 
-    /// Whether a statement depends only on what is known, and may be computed elsewhere.
+    /// Whether a statement is static, and may be computed elsewhere.
     fn is_known(&self, stm: &Stm) -> bool {
         let check = matches!(stm.exp, Exp::Op(Op::Check { .. }));
         (check || stm.is_pure())

@@ -1,6 +1,6 @@
 //! Adaptation of a chain during its warm-up: the size of steps by dual averaging (Hoffman and
 //! Gelman, 2014), and the shape from draws and gradients in windows that grow, as in `nuts-rs`
-//! (Seyboldt and others): the estimate in use always has the last window and what came after it.
+//! (Seyboldt and others): the estimate in use always has the last window and all draws after it.
 
 use rand::rngs::ChaCha8Rng;
 

@@ -2,9 +2,9 @@
 //!
 //! - `start`: initial points;
 //! - `path`: one draw; `shape`: the space in which it moves;
-//! - `adapt`: what is learned in the warm-up;
+//! - `adapt`: adaptation in the warm-up;
 //! - `nuts`: one chain;
-//! - `mode`: optima, what they tell of the posterior, and draws of that;
+//! - `mode`: optima, standard errors, and draws of the normal approximation;
 //! - `predict`: a definition for each draw;
 //! - here: the chains, on threads.
 //!
@@ -130,6 +130,7 @@ pub fn sample(
         ("seed", settings.seed.to_string()),
         ("warmup", settings.warmup.to_string()),
         (names::MAX_DEPTH, settings.max_depth.to_string()),
+        ("target_accept", settings.target_accept.to_string()),
     ];
     let attributes = told.map(|(name, value)| (name.to_string(), value)).into();
     Ok(Draws { attributes, observed: observed(posterior), ..draws })

@@ -73,7 +73,7 @@ pub struct Searching {
     /// Tell standard errors, from the curvature of the log density at its mode
     #[arg(long)]
     pub errors: bool,
-    /// Number of random points to search from; what is best is told
+    /// Number of random points to search from; the best optimum is printed
     #[arg(long, value_name = "N", default_value_t = 4)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     pub tries: u16,

@@ -4,7 +4,6 @@
 //!
 //! - `model`, `ty`, `error`: programs, types and errors;
 //! - `function`, `derivative`, `tangents`: calls of definitions and of their derivatives;
-//! - `posterior`: definitions as statistical models;
 //! - `arg`, `value`, `output`: arguments and results;
 //! - `plan`, `compiled`: conversion of arguments to those of compiled code.
 
@@ -16,7 +15,6 @@ mod function;
 mod model;
 mod output;
 mod plan;
-mod posterior;
 mod tangents;
 mod ty;
 mod value;
@@ -32,7 +30,6 @@ pub use error::{Diagnostic, Error, ErrorKind};
 pub use function::{Derivation, Direction, Function};
 pub use model::{Builder, Definition, Model, Parameter};
 pub use output::{Output, Parts};
-pub use posterior::Given;
 pub use ty::{Type, Variant};
 pub use value::Value;
 

@@ -4,23 +4,22 @@ use std::rc::Rc;
 
 use lambada_source::{Failure, Problem, Span, quoted};
 
-use crate::Variable;
-
 /// No definition, or several, that could be the log density.
 pub fn which(found: &[String]) -> Problem {
     let names: Vec<&str> = found.iter().map(String::as_str).collect();
-    match found {
-        [] => Problem::general(
-            "E0900",
-            "no definition of the file is a log density: a function whose result is a real",
-        )
-        .hint("a model is a definition `def model (mu : real) (y : []real) : real = …`"),
-        _ => Problem::general(
-            "E0900",
+    let (title, hint) = match found {
+        [] => (
+            String::from(
+                "no definition of the file is a log density: a function whose result is a real",
+            ),
+            String::from("a model is a definition `def model (mu : real) (y : []real) : real = …`"),
+        ),
+        [first, ..] => (
             format!("several definitions could be the log density: {}", quoted(&names)),
-        )
-        .hint(format!("name one after the file: `{}`", names[0])),
-    }
+            format!("name one after the file: `{first}`"),
+        ),
+    };
+    Problem::general("E0900", title).hint(hint)
 }
 
 /// A definition with another result.
@@ -59,7 +58,7 @@ pub fn no_size(params: &[Rc<str>], size: &str) -> Problem {
         "E0904",
         format!("the size `{size}` of {parameters} {names} is not known"),
     );
-    let plain = size.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let plain = !size.is_empty() && size.chars().all(|c| c.is_alphanumeric() || c == '_');
     let problem = problem.hint("sizes come from data: `--data FILE`, or `NAME=VALUE`");
     if plain {
         problem.hint(format!("without data of that size, give it: `--size {size}=8`"))
@@ -68,19 +67,10 @@ pub fn no_size(params: &[Rc<str>], size: &str) -> Problem {
     }
 }
 
-/// A parameter of any size.
-pub fn open_size(name: &str, ty: &str) -> Problem {
-    Problem::general(
-        "E0905",
-        format!("the parameter `{name} : {ty}` may have any size, and has no data"),
-    )
-    .hint(format!("name the size: `def model [n] ({name} : [n]real)`, with `n` a size of data or of `--size n=8`"))
-}
-
 /// A size that data have, given otherwise.
 pub fn size_of_data(name: &str, given: usize, found: usize) -> Problem {
     Problem::general(
-        "E0906",
+        "E0905",
         format!("`--size {name}={given}`, but `{name}` is {found} in the data"),
     )
 }
@@ -88,7 +78,7 @@ pub fn size_of_data(name: &str, given: usize, found: usize) -> Problem {
 /// Values outside of their spaces.
 pub fn start_outside(definition: &str) -> Problem {
     Problem::general(
-        "E0907",
+        "E0906",
         format!(
             "the values to begin at do not lie in the spaces of the parameters of `{definition}`"
         ),
@@ -98,28 +88,23 @@ pub fn start_outside(definition: &str) -> Problem {
 
 /// `predict` without a definition.
 pub fn which_prediction() -> Problem {
-    Problem::general("E0908", "no definition is named for the draws".to_string())
+    Problem::general("E0907", "no definition is named for the draws".to_string())
         .hint("`lambada predict FILE ENTRY --draws FILE`: the definition runs once for each draw")
 }
 
 /// A parameter that neither data nor draws have.
 pub fn nowhere(definition: &str, name: &str, ty: &str) -> Problem {
     Problem::general(
-        "E0909",
+        "E0908",
         format!("neither the data nor the draws have the parameter `{name} : {ty}` of `{definition}`"),
     )
     .hint("names of draws are those of the parameters of the model; a parameter of the type `random.key` needs neither")
 }
 
 /// Draws of another shape.
-pub fn other_draws(name: &str, ty: &str, drawn: &[Variable]) -> Problem {
-    let shown = |v: &Variable| {
-        let dims: String = v.dims.iter().map(|size| format!("[{size}]")).collect();
-        format!("`{} : {dims}real`", v.name)
-    };
-    let drawn: Vec<String> = drawn.iter().map(shown).collect();
+pub fn other_draws(name: &str, ty: &str, drawn: &[String]) -> Problem {
     Problem::general(
-        "E0910",
+        "E0909",
         format!("the parameter `{name} : {ty}` does not fit the draws of {}", drawn.join(", ")),
     )
 }
@@ -127,15 +112,15 @@ pub fn other_draws(name: &str, ty: &str, drawn: &[Variable]) -> Problem {
 /// A result that is not made of numbers.
 pub fn no_prediction(definition: &str, ty: &str) -> Problem {
     Problem::general(
-        "E0911",
+        "E0910",
         format!("the result of `{definition}` is {ty}; a quantity of a draw is made of numbers"),
     )
 }
 
-/// A failure of what depends only on the data.
+/// A failure in the first stage, which depends only on the data.
 pub fn failed_before(failure: &Failure) -> Problem {
     Problem::error(
-        "E0912",
+        "E0911",
         "the model fails on these data".to_string(),
         failure.span,
         failure.message.clone(),
@@ -146,7 +131,7 @@ pub fn failed_before(failure: &Failure) -> Problem {
 pub fn infinite_term(definition: &str, value: f64, term: Span) -> Problem {
     let value = if value.is_nan() { "not a number".into() } else { value.to_string() };
     Problem::error(
-        "E0913",
+        "E0912",
         format!("the log density of `{definition}` is not finite at 100 random points"),
         term,
         format!("this is {value} at the last of them"),

@@ -7,21 +7,22 @@ use lambada_surface::ast::{BinaryOp, Expr, ExprKind, Item};
 use super::Request;
 use super::program::{MODEL, Part};
 use crate::messages::posterior as messages;
+use crate::types::Files;
 use crate::{Engine, Executable, Operator, Options, Session, Unit};
 
-impl Session {
+impl Request<'_> {
     /// The problem of a log density that is not finite at coordinates: the first term of the sum
     /// that it is, if that is not finite by itself.
     ///
     /// # Errors
-    /// Those of [`posterior`](Session::posterior).
+    /// Those of [`posterior`](Request::posterior).
     pub fn blame(
-        &mut self,
+        &self,
+        session: &mut Session,
         unit: &Unit,
-        request: &Request<'_>,
         at: &[f64],
     ) -> Result<Option<Problem>, Vec<Problem>> {
-        let target = self.target(unit, request, &[Part::Values])?;
+        let target = self.target(session, unit, &[Part::Values])?;
         let values = target.bound(Part::Values)?;
         let mut reals = vec![0.0; super::total(&target.variables())];
         if values.reals(at, &mut reals).is_err() {
@@ -41,7 +42,7 @@ impl Session {
             })
             .collect();
         for term in terms(unit, &target.entry) {
-            if let Some(value) = self.term(unit, &target.entry, term, &args)
+            if let Some(value) = alone(session, unit, &target.entry, term, &args)
                 && !value.is_finite()
             {
                 return Ok(Some(messages::infinite_term(&target.entry, value, term)));
@@ -49,37 +50,45 @@ impl Session {
         }
         Ok(None)
     }
+}
 
-    /// The value of a term, in place of the whole result.
-    fn term(&mut self, unit: &Unit, entry: &str, term: Span, args: &[Data]) -> Option<f64> {
-        let mut module = (*unit.module).clone();
-        for item in &mut module.items {
-            if let Item::Def(def) = item
-                && &*def.name.text == entry
-            {
-                let result = last(&mut def.body);
-                *result = part(result, term)?.clone();
-            }
+/// The value of a term, in place of the whole result.
+fn alone(
+    session: &mut Session,
+    unit: &Unit,
+    entry: &str,
+    term: Span,
+    args: &[Data],
+) -> Option<f64> {
+    let mut module = (*unit.module).clone();
+    for item in &mut module.items {
+        if let Item::Def(def) = item
+            && &*def.name.text == entry
+        {
+            let result = last(&mut def.body);
+            *result = part(result, term)?.clone();
         }
-        let text = lambada_surface::print_module(&module);
-        let alone = self.load_among(unit, &format!("{MODEL} in part"), &text).ok()?;
-        let shapes: Vec<_> = args.iter().map(crate::data::shape_of).collect();
-        let given = if alone.checked.is_open(entry) { &shapes[..] } else { &[] };
-        let call = alone.call_of(entry, Operator::Value, None, given).ok()?;
-        let options = Options { engine: Engine::Core, ..unit.options.clone() };
-        let result = Executable::with(call.program, call.entry, &options).ok()?.run(args).ok()?;
-        match crate::vectors::numbers(&result)[..] {
-            [value] => Some(value),
-            _ => None,
-        }
+    }
+    let text = lambada_surface::print_module(&module);
+    let alone = session.load_among(unit, &format!("{MODEL} in part"), &text).ok()?;
+    let shapes: Vec<_> = args.iter().map(crate::data::shape_of).collect();
+    let given = if alone.checked.is_open(entry) { &shapes[..] } else { &[] };
+    let call = alone.call_of(entry, Operator::Value, None, given).ok()?;
+    let options = Options { engine: Engine::Core, ..unit.options.clone() };
+    let result = Executable::with(call.program, call.entry, &options).ok()?.run(args).ok()?;
+    match crate::vectors::numbers(&result)[..] {
+        [value] => Some(value),
+        _ => None,
     }
 }
 
 /// The expression that a body ends in.
 fn last(body: &mut Expr) -> &mut Expr {
-    match &body.kind {
-        ExprKind::Let(..) | ExprKind::LetFunctions(..) | ExprKind::Commented(..) => {}
-        _ => return body,
+    let is_step = |kind: &ExprKind| {
+        matches!(kind, ExprKind::Let(..) | ExprKind::LetFunctions(..) | ExprKind::Commented(..))
+    };
+    if !is_step(&body.kind) {
+        return body;
     }
     match &mut body.kind {
         ExprKind::Let(_, _, rest) | ExprKind::LetFunctions(_, rest) => last(rest),
@@ -90,11 +99,7 @@ fn last(body: &mut Expr) -> &mut Expr {
 
 /// The places of the terms of a definition's result, in order.
 fn terms(unit: &Unit, entry: &str) -> Vec<Span> {
-    let def = unit.module.items.iter().find_map(|item| match item {
-        Item::Def(def) if &*def.name.text == entry => Some(def),
-        Item::Def(_) | Item::Type(_) | Item::Import(_) => None,
-    });
-    let Some(def) = def else { return Vec::new() };
+    let Some(def) = Files::of(unit).entry(entry) else { return Vec::new() };
     let mut body = def.body.clone();
     let mut found = Vec::new();
     collect(last(&mut body), &mut found);

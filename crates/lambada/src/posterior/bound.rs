@@ -9,10 +9,10 @@ use lambada_prim::{Scalar, Tensor};
 use lambada_run::{Argument, Elements, Got, Lent};
 use lambada_source::{Failure, Problem, Sources, stack};
 
-use super::space::Variable;
 use crate::api::Compiled;
 use crate::messages::posterior as messages;
 use crate::pipeline::{SizeSource, arrays_in_stages};
+use crate::space::Variable;
 use crate::{Call, Engine, Options};
 
 /// A program with its constant arguments.

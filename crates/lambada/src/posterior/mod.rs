@@ -3,9 +3,9 @@
 
 mod blame;
 mod bound;
+mod functions;
 mod prediction;
 mod program;
-mod space;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -16,15 +16,14 @@ use lambada_prim::ScalarTy;
 use lambada_source::{Failure, Problem, Sources};
 
 use bound::Bound;
+pub use functions::Given;
 pub use prediction::Prediction;
 pub use program::Goal;
 use program::{Part, Slot};
-pub(crate) use space::Space;
-pub use space::Variable;
-use space::{Sizes, learn};
 
 use crate::data::is_identifier;
 use crate::messages::posterior as messages;
+use crate::space::{Sizes, Space, Variable, learn};
 use crate::{Call, Inputs, Operator, Options, Session, Unit};
 
 /// What a posterior is made from.
@@ -51,21 +50,17 @@ struct Target {
     unit: Unit,
 }
 
-impl Session {
+impl Request<'_> {
     /// The posterior of a definition of a checked file, given data.
     ///
     /// # Errors
     /// Data that do not fit, parameters that are neither given nor made of reals, sizes that no
     /// data have.
-    pub fn posterior(
-        &mut self,
-        unit: &Unit,
-        request: &Request<'_>,
-    ) -> Result<Posterior, Vec<Problem>> {
+    pub fn posterior(&self, session: &mut Session, unit: &Unit) -> Result<Posterior, Vec<Problem>> {
         let parts = [Part::Density, Part::Values, Part::Coordinates];
-        let target = self.target(unit, request, &parts)?;
+        let target = self.target(session, unit, &parts)?;
         Ok(Posterior {
-            start: request.start.map(|start| target.start(start)).transpose()?,
+            start: self.start.map(|start| target.start(start)).transpose()?,
             entry: target.entry.as_str().into(),
             variables: target.variables(),
             coordinates: target.coordinates(),
@@ -78,19 +73,19 @@ impl Session {
     /// The search for an optimum of a definition of a checked file, given data.
     ///
     /// # Errors
-    /// Those of [`posterior`](Session::posterior).
+    /// Those of [`posterior`](Request::posterior).
     pub fn optimum(
-        &mut self,
+        &self,
+        session: &mut Session,
         unit: &Unit,
-        request: &Request<'_>,
         goal: Goal,
     ) -> Result<Optimum, Vec<Problem>> {
         let (optimum, curvature) = (Part::Optimum(goal), Part::Curvature(goal));
         let parts =
             [goal.density(), Part::Values, Part::Coordinates, optimum, curvature, Part::Slopes];
-        let target = self.target(unit, request, &parts)?;
+        let target = self.target(session, unit, &parts)?;
         Ok(Optimum {
-            start: request.start.map(|start| target.start(start)).transpose()?,
+            start: self.start.map(|start| target.start(start)).transpose()?,
             entry: target.entry.as_str().into(),
             goal,
             parameters: target.unknown().map(|(name, _)| name.into()).collect(),
@@ -104,13 +99,13 @@ impl Session {
     }
 
     fn target(
-        &mut self,
+        &self,
+        session: &mut Session,
         unit: &Unit,
-        request: &Request<'_>,
         parts: &[Part],
     ) -> Result<Target, Vec<Problem>> {
-        let Request { inputs, sizes, options, .. } = *request;
-        let entry = entry(unit, request.entry)?;
+        let Request { inputs, sizes, options, .. } = *self;
+        let entry = entry(unit, self.entry)?;
         let call = unit.call_at(&entry, Operator::Value, None, inputs)?;
         if !call.is_density() {
             return Err(vec![messages::no_density(&entry, &call.result_type())]);
@@ -118,16 +113,17 @@ impl Session {
         let given = call.partial_arguments(inputs)?;
         let known = known(&call, &given, sizes)?;
         let slots = slots(&call, &given, &known)?;
+        let counts = slots.iter().filter_map(|slot| slot.space.as_ref());
+        let mut counts = counts.flat_map(|space| space.variables("", true));
+        if counts.all(|variable| variable.count() == 0) {
+            return Err(vec![messages::nothing_unknown(&entry)]);
+        }
         let text = program::text(&entry, &slots, parts);
-        let unit = self.load_beside(unit, program::MODEL, &text)?;
+        let unit = session.load_beside(unit, program::MODEL, &text)?;
         let given = call.parameters().into_iter().zip(given);
         let data = given.filter_map(|(name, data)| Some(((&*name).into(), data?))).collect();
-        let sources = self.sources().clone();
-        let target = Target { entry, slots, data, sources, options: options.clone(), unit };
-        if target.coordinates().iter().all(|variable| variable.count() == 0) {
-            return Err(vec![messages::nothing_unknown(&target.entry)]);
-        }
-        Ok(target)
+        let sources = session.sources().clone();
+        Ok(Target { entry, slots, data, sources, options: options.clone(), unit })
     }
 }
 
@@ -184,8 +180,8 @@ impl Target {
 
 /// A log density of the parameters of a definition that have no data, and its gradient.
 ///
-/// Coordinates are the unconstrained vector that samplers move in; values are what the definition
-/// is called on. Any number of threads may use it.
+/// Coordinates are the unconstrained vector that samplers move in; values are the arguments of
+/// the definition. Any number of threads may use it.
 pub struct Posterior {
     start: Option<Vec<f64>>,
     entry: Arc<str>,
@@ -313,7 +309,9 @@ fn slots(call: &Call, given: &[Option<Data>], known: &Sizes) -> Result<Vec<Slot>
                     None => unsized_of.push((size, vec![name.clone()])),
                 }
             }
-            Err(Size::Any | Size::Const(_)) => wrong.push(messages::open_size(name, &ty)),
+            Err(Size::Any | Size::Const(_)) => {
+                wrong.push(messages::no_size(std::slice::from_ref(name), ""));
+            }
         }
     }
     wrong.extend(unsized_of.iter().map(|(size, names)| messages::no_size(names, size)));
@@ -424,7 +422,7 @@ impl Optimum {
         Data::Record(self.parameters.iter().cloned().zip(parts).collect())
     }
 
-    /// The columns of the Hessian of what is minimized, by coordinates.
+    /// The columns of the Hessian of the loss, by coordinates.
     ///
     /// # Errors
     /// Failures of the program.

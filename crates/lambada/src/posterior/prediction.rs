@@ -9,9 +9,9 @@ use lambada_source::{Failure, Problem};
 
 use super::bound::Bound;
 use super::program::{MODEL, values_type};
-use super::space::{Space, Variable, note, unrestricted};
 use super::{Request, known, word};
 use crate::messages::posterior as messages;
+use crate::space::{Sizes, Space, Variable, note, unrestricted};
 use crate::{Operator, Session, Unit};
 
 /// A definition whose parameters come from draws, data, and random numbers.
@@ -31,20 +31,20 @@ enum Given {
     Key,
 }
 
-impl Session {
+impl Request<'_> {
     /// A definition of a checked file for each draw of `variables`. Parameters that are keys of
     /// random numbers get one of their own for each draw.
     ///
     /// # Errors
     /// Data and draws that do not fit, or that lack a parameter.
     pub fn prediction(
-        &mut self,
+        &self,
+        session: &mut Session,
         unit: &Unit,
-        request: &Request<'_>,
         variables: &[Variable],
         seed: u64,
     ) -> Result<Prediction, Vec<Problem>> {
-        let Request { entry, inputs, sizes, options, .. } = *request;
+        let Request { entry, inputs, sizes, options, .. } = *self;
         let entry = entry.ok_or_else(|| vec![messages::which_prediction()])?;
         let call = unit.call_at(entry, Operator::Value, None, inputs)?;
         let data = call.partial_arguments(inputs)?;
@@ -77,6 +77,7 @@ impl Session {
                     }
                     _ => {
                         let ty = crate::data::print_type(&call.program, ty);
+                        let drawn: Vec<String> = drawn.iter().map(typed).collect();
                         wrong.push(messages::other_draws(name, &ty, &drawn));
                         continue;
                     }
@@ -88,7 +89,7 @@ impl Session {
             return Err(wrong);
         }
         let text = text(entry, &given, seed);
-        let target = self.load_beside(unit, MODEL, &text)?;
+        let target = session.load_beside(unit, MODEL, &text)?;
         let data: Vec<_> = data.into_iter().flatten().collect();
         let shapes = if target.checked.is_open(NAME) {
             let open = (0..=taken_count(&given)).map(|_| lambada_elaborate::Shape::Unknown);
@@ -99,7 +100,7 @@ impl Session {
         let call = target.call_of(NAME, Operator::Value, None, &shapes)?;
         let draw = Variable { name: String::new(), dims: Vec::new() };
         let moving: Vec<Variable> = taken.iter().cloned().chain([draw]).collect();
-        let program = Bound::new(&call, &moving, &data, self.sources(), options)?;
+        let program = Bound::new(&call, &moving, &data, session.sources(), options)?;
         let mut names = Vec::new();
         if !parts(program.layout(), entry, true, &mut names) {
             return Err(vec![messages::no_prediction(entry, &call.result_type())]);
@@ -112,6 +113,12 @@ impl Session {
 const NAME: &str = "predicted'";
 /// The name of its parameter that counts draws.
 const DRAW: &str = "draw'";
+
+/// A variable as a parameter.
+fn typed(variable: &Variable) -> String {
+    let dims: String = variable.dims.iter().map(|size| format!("[{size}]")).collect();
+    format!("`{} : {dims}real`", variable.name)
+}
 
 fn given_has(given: &[(String, Given)], word: &str) -> bool {
     given.iter().any(|(known, _)| known == word)
@@ -154,13 +161,7 @@ fn is_key(ty: &SizedTy) -> bool {
 }
 
 /// Adds the sizes that draws have.
-fn learn_drawn(
-    ty: &SizedTy,
-    name: &str,
-    axis: usize,
-    variables: &[Variable],
-    known: &mut super::space::Sizes,
-) {
+fn learn_drawn(ty: &SizedTy, name: &str, axis: usize, variables: &[Variable], known: &mut Sizes) {
     match ty {
         SizedTy::Array(size, elem) => {
             let own = |v: &&Variable| {
@@ -183,7 +184,7 @@ fn learn_drawn(
                 learn_drawn(ty, &format!("{name}.{label}"), axis, variables, known);
             }
         }
-        SizedTy::Scalar(_) | SizedTy::Variant(_) | SizedTy::Fun(..) => {}
+        _ => {}
     }
 }
 

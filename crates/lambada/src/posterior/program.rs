@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::space::Space;
+use crate::space::Space;
 
 /// The path of the program's own file in the import.
 pub(super) const MODEL: &str = "<model>";
@@ -52,7 +52,7 @@ pub(super) enum Part {
     /// An optimum, from coordinates: those of the optimum, the value, the norm of the gradient, and
     /// 1 if the search converged.
     Optimum(Goal),
-    /// The Hessian of what an optimum minimizes times a vector of coordinates.
+    /// The Hessian of the loss of an optimum times a vector of coordinates.
     Curvature(Goal),
     /// The derivative of `Values` along a vector of coordinates.
     Slopes,

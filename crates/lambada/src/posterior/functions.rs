@@ -1,8 +1,9 @@
-//! Definitions as statistical models.
+//! The interface for Rust: functions as statistical models.
 
-use super::error::Error;
-use super::function::Function;
-use crate::{Goal, Inputs, Optimum, Options, Posterior, Prediction, Request, Variable};
+use lambada_source::Problem;
+
+use super::{Goal, Optimum, Posterior, Prediction, Request};
+use crate::{Error, Function, Inputs, Options, Session, Unit, Variable};
 
 /// Data of a model.
 #[derive(Clone, Debug, Default)]
@@ -38,7 +39,7 @@ impl Function {
     /// # Errors
     /// The result is no real; data do not fit; parameters without data hold more than reals.
     pub fn posterior(&self, given: &Given) -> Result<Posterior, Error> {
-        self.modelled(given, |session, unit, request| session.posterior(unit, request))
+        self.modelled(given, |request, session, unit| request.posterior(session, unit))
     }
 
     /// The search for an optimum of the function by those of its parameters that have no data.
@@ -46,7 +47,7 @@ impl Function {
     /// # Errors
     /// Those of [`posterior`](Function::posterior).
     pub fn optimum(&self, given: &Given, goal: Goal) -> Result<Optimum, Error> {
-        self.modelled(given, |session, unit, request| session.optimum(unit, request, goal))
+        self.modelled(given, |request, session, unit| request.optimum(session, unit, goal))
     }
 
     /// The function of draws of `variables`, and of data.
@@ -59,19 +60,15 @@ impl Function {
         variables: &[Variable],
         seed: u64,
     ) -> Result<Prediction, Error> {
-        self.modelled(given, |session, unit, request| {
-            session.prediction(unit, request, variables, seed)
+        self.modelled(given, |request, session, unit| {
+            request.prediction(session, unit, variables, seed)
         })
     }
 
     fn modelled<T>(
         &self,
         given: &Given,
-        make: impl FnOnce(
-            &mut crate::Session,
-            &crate::Unit,
-            &Request<'_>,
-        ) -> Result<T, Vec<lambada_source::Problem>>,
+        make: impl FnOnce(&Request<'_>, &mut Session, &Unit) -> Result<T, Vec<Problem>>,
     ) -> Result<T, Error> {
         self.model().with_session(|session, unit| {
             let options = Options { meanwhile: false, ..self.model().options().clone() };
@@ -82,7 +79,7 @@ impl Function {
                 start: given.start.as_ref(),
                 options: &options,
             };
-            make(session, unit, &request)
+            make(&request, session, unit)
         })
     }
 }

@@ -182,19 +182,22 @@ impl Space<Size> {
         })
     }
 
-    /// Counts from 0 what counts from 1 in files.
-    pub(crate) fn from_file(&self, data: &mut Data) {
+    /// Makes indices count from 0 that count from 1 in files.
+    pub(crate) fn count_from_zero(&self, data: &mut Data) {
         match (self, data) {
             (Space::OneBased, Data::Tensor(tensor)) => one_less(tensor),
             (Space::Array(_, elem), Data::Array(items)) => {
-                items.iter_mut().for_each(|item| elem.from_file(item));
+                items.iter_mut().for_each(|item| elem.count_from_zero(item));
             }
-            (Space::Array(_, elem), data) => elem.from_file(data),
+            (Space::Array(_, elem), data) => elem.count_from_zero(data),
             (Space::Tuple(spaces), Data::Tuple(items)) => {
-                spaces.iter().zip(items).for_each(|(space, item)| space.from_file(item));
+                spaces.iter().zip(items).for_each(|(space, item)| space.count_from_zero(item));
             }
             (Space::Record(spaces), Data::Record(items)) => {
-                spaces.iter().zip(items).for_each(|((_, space), (_, item))| space.from_file(item));
+                spaces
+                    .iter()
+                    .zip(items)
+                    .for_each(|((_, space), (_, item))| space.count_from_zero(item));
             }
             _ => {}
         }
@@ -204,10 +207,10 @@ impl Space<Size> {
     pub(crate) fn counts_from_one(&self) -> bool {
         match self {
             Space::OneBased => true,
-            Space::Real | Space::Of(..) | Space::Discrete => false,
             Space::Array(_, elem) => elem.counts_from_one(),
             Space::Tuple(items) => items.iter().any(Space::counts_from_one),
             Space::Record(fields) => fields.iter().any(|(_, space)| space.counts_from_one()),
+            _ => false,
         }
     }
 }
