@@ -148,7 +148,7 @@ pub fn times(checked: Duration, compiled: Duration, ran: Duration) -> String {
 /// A run that was interrupted before the warm-up was over.
 pub const NO_DRAWS: &str = "error: interrupted in the warm-up, so there are no draws\n";
 
-/// What draws took.
+/// Number of draws, and the time they took.
 pub fn sampled(draws: &Draws, compiled: Duration, all: Duration) -> String {
     let (chains, count) = (draws.chains, draws.draws);
     format!(

@@ -177,8 +177,8 @@ impl Session {
         self.elaborated_with(text, folder, path, Vec::new())
     }
 
-    /// As [`elaborated`](Session::elaborated); `loaded` are files that need not be read, under their
-    /// [`import_key`]s.
+    /// As [`elaborated`](Session::elaborated); the files in `loaded`, under their [`import_key`]s,
+    /// need not be read.
     fn elaborated_with(
         &mut self,
         Text { name, text, shown_from }: Text,

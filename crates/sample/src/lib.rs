@@ -45,7 +45,7 @@ pub struct Settings {
     pub target_accept: f64,
     /// A draw takes at most 2 to this power steps.
     pub max_depth: u64,
-    /// What is adapted to the shape of the posterior.
+    /// Shape to adapt to.
     pub metric: Metric,
     /// Number of threads.
     pub threads: NonZeroUsize,

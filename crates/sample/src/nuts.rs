@@ -8,7 +8,7 @@ use crate::path::Walker;
 use crate::shape::Shape;
 use crate::{Settings, Unsampled, Watch, start};
 
-/// What is told of each draw.
+/// Statistics of each draw.
 const STATISTICS: [&str; 7] = [
     names::LP,
     names::DIVERGING,

@@ -1,5 +1,5 @@
-//! A draw by the No-U-Turn Sampler (Hoffman and Gelman, 2014), with multinomial weights (Betancourt,
-//! 2017) and the tests of Stan for turns at the joints of subtrees. Paths are leapfrog steps in the
+//! A draw by the No-U-Turn Sampler (Hoffman and Gelman, 2014), with multinomial weights
+//! (Betancourt, 2017) and the tests of Stan for turns at the joints of subtrees. Paths are leapfrog steps in the
 //! space of [`Shape`], where momenta are independent normal variables.
 
 use lambada::Posterior;
@@ -95,7 +95,7 @@ struct Path {
     start: f64,
 }
 
-/// What a path tells beside its draw.
+/// Statistics of a path.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Told {
     pub depth: u64,

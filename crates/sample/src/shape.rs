@@ -57,7 +57,7 @@ pub(crate) fn dot(a: &[f64], b: &[f64]) -> f64 {
 pub(crate) struct Moments {
     count: f64,
     mean: Vec<f64>,
-    /// Of each component, or of each pair, row by row.
+    /// One for each component, or for each pair, row by row.
     products: Vec<f64>,
     pairs: bool,
     away: Vec<f64>,

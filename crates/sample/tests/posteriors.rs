@@ -1,5 +1,5 @@
-//! The sampler on posteriors whose moments are known, and on data simulated from the model: ranks of
-//! the true values among draws are uniform (Talts and others, 2018).
+//! The sampler on posteriors whose moments are known, and on data simulated from the model: ranks
+//! of the true values among draws are uniform (Talts and others, 2018).
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -56,7 +56,7 @@ impl Bound {
         Ok(bound)
     }
 
-    /// What depends only on the data.
+    /// The results of the first stage, which depends only on the data.
     fn before(
         &self,
         first: &lambada_anf::Function,

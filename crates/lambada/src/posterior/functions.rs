@@ -25,7 +25,8 @@ impl Function {
     /// let model = Model::compile("m.lam", "
     ///     import \"std/space\"
     ///     import \"std/dist\"
-    ///     def m (s : space.positive) (y : real) : real = dist.normal_lpdf y 0 s + dist.exponential_lpdf s 1")?;
+    ///     def m (s : space.positive) (y : real) : real =
+    ///       dist.normal_lpdf y 0 s + dist.exponential_lpdf s 1")?;
     /// let mut data = Inputs::new();
     /// data.read_argument("y=1").expect("JSON");
     /// let posterior = model.function("m")?.posterior(&Given { data, ..Given::default() })?;

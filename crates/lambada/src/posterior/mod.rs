@@ -26,7 +26,7 @@ use crate::messages::posterior as messages;
 use crate::space::{Sizes, Space, Variable, learn};
 use crate::{Call, Inputs, Operator, Options, Session, Unit};
 
-/// What a posterior is made from.
+/// A definition, its data, and options.
 pub struct Request<'a> {
     /// The definition [default: the only one with a real result].
     pub entry: Option<&'a str>,
@@ -267,8 +267,8 @@ fn known(
     Ok(known)
 }
 
-/// A type with the sizes of data, so that code is made for them; `None` for data that are not arrays
-/// of scalars. No program has to name these types, so those of records and variants are inferred.
+/// A type with the sizes of data, so that code is made for them; `None` unless the data are arrays of
+/// scalars. No program has to name these types, so those of records and variants are inferred.
 fn constant_type(ty: &SizedTy, data: &Data) -> Option<String> {
     match (ty, data) {
         (SizedTy::Scalar(elem), _) => Some(elem.to_string()),

@@ -24,7 +24,7 @@ pub struct Prediction {
     program: Bound,
 }
 
-/// What a parameter of the definition gets.
+/// Source of a parameter of the definition.
 enum Given {
     Data,
     Draw(Space<usize>),

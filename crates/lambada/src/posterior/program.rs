@@ -8,7 +8,7 @@ use crate::space::Space;
 /// The path of the program's own file in the import.
 pub(super) const MODEL: &str = "<model>";
 
-/// What an optimum is of.
+/// Kind of an optimum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goal {
     /// The smallest result of the definition.
@@ -20,7 +20,7 @@ pub enum Goal {
 }
 
 impl Goal {
-    /// What is minimized.
+    /// The function that is minimized.
     fn loss(self) -> String {
         match self {
             Goal::Minimum => Part::Plain.name().into(),
@@ -176,7 +176,7 @@ pub(super) fn text(entry: &str, slots: &[Slot], parts: &[Part]) -> String {
     out
 }
 
-/// What the names of vectors of coordinates end in.
+/// The end of the names of vectors of coordinates.
 const VECTOR: &str = "_vector";
 
 /// The type of the values of a space.

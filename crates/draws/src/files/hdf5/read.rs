@@ -6,7 +6,7 @@ use super::types::{Class, Datatype};
 use super::{Attribute, NOWHERE, SIGNATURE, dense, message};
 use crate::draws::Wrong;
 
-/// Limits for the messages of an object, the blocks that hold them, and the nodes of a group, against
+/// Limits for the messages of an object, the blocks that hold them, and the nodes of a group:
 /// files that contain themselves.
 const MESSAGES: usize = 1 << 17;
 const BLOCKS: usize = 1 << 14;
