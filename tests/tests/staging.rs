@@ -1,6 +1,6 @@
 //! Programs drawn at random in two stages: the static part, of the last parameters, first, and
-//! the rest from its results. Values must be those of the program as it is, bit for bit, because both
-//! compute the same.
+//! the rest from its results. Values must be those of the program as it is, bit for bit, because
+//! both compute the same.
 
 use lambada::operators::{self, Operator};
 use lambada::{Precision, Staged};

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use lambada::Found;
+use lambada::{Found, Posterior};
 use lambada_draws::{Draws, Format, Wrong};
 
 /// The thread that runs the command cannot be started.
@@ -148,11 +148,15 @@ pub fn times(checked: Duration, compiled: Duration, ran: Duration) -> String {
 /// A run that was interrupted before the warm-up was over.
 pub const NO_DRAWS: &str = "error: interrupted in the warm-up, so there are no draws\n";
 
-/// Number of draws, and the time they took.
-pub fn sampled(draws: &Draws, compiled: Duration, all: Duration) -> String {
+/// Number of draws, and the time they took; which parameters are estimated, and which are data.
+pub fn sampled(posterior: &Posterior, draws: &Draws, compiled: Duration, all: Duration) -> String {
     let (chains, count) = (draws.chains, draws.draws);
+    let listed = |names: Vec<&str>| lambada::quoted(&names);
+    let estimated = listed(posterior.parameters().iter().map(|name| &**name).collect());
+    let data = listed(posterior.data().iter().map(|(name, _)| &**name).collect());
+    let given = if data.is_empty() { String::new() } else { format!(" given {data}") };
     format!(
-        "{} of {} in {:.1} s, {:.1} s of them to compile\n",
+        "{} of {} of {estimated}{given} in {:.1} s, {:.1} s of them to compile\n",
         counted(chains, "chain"),
         counted(count, "draw"),
         all.as_secs_f64(),

@@ -126,7 +126,7 @@ impl Shell {
         for finding in warnings(&draws, &summary) {
             report::tell(&format!("\n{finding}\n"));
         }
-        report::tell(&messages::sampled(&draws, compiled, begun.elapsed()));
+        report::tell(&messages::sampled(&posterior, &draws, compiled, begun.elapsed()));
         self.interrupted(&draws, &settings)
     }
 

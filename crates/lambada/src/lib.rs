@@ -72,7 +72,7 @@ pub use lambada_graph::{Mechanism, Mechanisms};
 pub use lambada_prim::{Data as Elements, Precision, Scalar, Tensor};
 pub use lambada_run::{Cancel, Target, output_was_closed, remove_unfinished, warn_with};
 pub use lambada_source::stack::roomy;
-pub use lambada_source::{Failure, Problem, Severity, suggest};
+pub use lambada_source::{Failure, Problem, Severity, quoted, suggest};
 pub use library::{MODULES, PRELUDE, module_text};
 pub use manual::{Chapter, Entry, chapters, manual, page};
 pub use memory::{check_environment, memory_size};

@@ -1,6 +1,6 @@
 //! A draw by the No-U-Turn Sampler (Hoffman and Gelman, 2014), with multinomial weights
-//! (Betancourt, 2017) and the tests of Stan for turns at the joints of subtrees. Paths are leapfrog steps in the
-//! space of [`Shape`], where momenta are independent normal variables.
+//! (Betancourt, 2017) and the tests of Stan for turns at the joints of subtrees. Paths are leapfrog
+//! steps in the space of [`Shape`], where momenta are independent normal variables.
 
 use lambada::Posterior;
 use rand::RngExt;
@@ -11,6 +11,10 @@ use crate::shape::{Shape, dot};
 
 /// An error of the energy by more than this is a divergence.
 const DIVERGENCE: f64 = 1000.0;
+
+/// The most halvings or doublings of a step: some densities fall so steeply at a random point that
+/// only a step of 1e-50 is accepted.
+const HALVINGS: usize = 1000;
 
 /// A point with its log density and gradient.
 #[derive(Clone, Debug, Default)]
@@ -215,7 +219,7 @@ impl<'p> Walker<'p> {
             (start - walker.energy()).min(0.0).exp()
         };
         let up = accepted(self) > target;
-        for _ in 0..60 {
+        for _ in 0..HALVINGS {
             self.step *= if up { 2.0 } else { 0.5 };
             if (accepted(self) > target) != up {
                 break;

@@ -130,6 +130,20 @@ fn a_density_that_is_nowhere_finite_has_no_start() {
 }
 
 #[test]
+fn chains_leave_points_of_extreme_densities() {
+    // A moving average of errors: at |theta| > 1 the density of random points is down to e^(-1e50).
+    let text = "def m (theta : real) (y : [150]real) : real =
+  (loop (err, total) = (y[0], 0.0) for t in 1..150 do
+    let err = y[t] - theta * err
+    (err, total - 0.5 * err * err)).1";
+    let mut random = Random(5);
+    let y: Vec<String> = (0..150).map(|_| random.between(-1.7, 1.7).to_string()).collect();
+    let posterior = posterior(text, &[format!("y=[{}]", y.join(", "))]);
+    let draws = drawn(&posterior, &Settings::default());
+    assert!(Summary::of(&draws).rows[0].worth.rhat < 1.02);
+}
+
+#[test]
 fn ranks_of_true_values_are_uniform() {
     let text = "import \"std/space\"\nimport \"std/dist\"
 def m [n] (mu : real) (tau : space.positive) (y : [n]real) : real =

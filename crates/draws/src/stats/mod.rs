@@ -1,5 +1,5 @@
 //! Effective sample sizes, R̂ and Monte Carlo errors of one scalar, by Vehtari, Gelman, Simpson,
-//! Carpenter and Bürkner (2021), *Rank-normalization, folding, and localization*, as ArviZ 0.20 and
+//! Carpenter and Bürkner (2021), *Rank-normalization, folding, and localization*, as ArviZ and
 //! the R package `posterior` compute them.
 //!
 //! - `fourier`: the transform that makes autocovariances near-linear;

@@ -14,6 +14,8 @@ use lambada_core::{Data, Size, SizedTy};
 use lambada_elaborate::Shape;
 use lambada_prim::ScalarTy;
 use lambada_source::{Failure, Problem, Sources};
+use lambada_surface::ast::Item;
+use lambada_surface::free_variables;
 
 use bound::Bound;
 pub use functions::Given;
@@ -62,6 +64,7 @@ impl Request<'_> {
         Ok(Posterior {
             start: self.start.map(|start| target.start(start)).transpose()?,
             entry: target.entry.as_str().into(),
+            parameters: target.unknown().map(|(name, _)| name.into()).collect(),
             variables: target.variables(),
             coordinates: target.coordinates(),
             data: target.data.clone(),
@@ -185,6 +188,7 @@ impl Target {
 pub struct Posterior {
     start: Option<Vec<f64>>,
     entry: Arc<str>,
+    parameters: Vec<Arc<str>>,
     variables: Vec<Variable>,
     coordinates: Vec<Variable>,
     data: Vec<(Arc<str>, Data)>,
@@ -226,13 +230,21 @@ fn entry(unit: &Unit, named: Option<&str>) -> Result<String, Vec<Problem>> {
     if let Some(name) = named {
         return Ok(name.to_string());
     }
-    let is_density = |name: &str| {
-        let call = unit.call(name, Operator::Value, None);
-        call.is_ok_and(|call| call.is_density() && !call.parameters().is_empty())
+    let densities = unit.definitions().into_iter().filter(|def| def.is_function);
+    let densities = densities.filter_map(|def| {
+        let call = unit.call(&def.name, Operator::Value, None).ok()?;
+        (call.is_density() && !call.parameters().is_empty()).then(|| def.name.to_string())
+    });
+    // A definition that others call is a part of a model.
+    let used = |name: &str| {
+        unit.module.items.iter().any(|item| match item {
+            Item::Def(def) => {
+                *def.name.text != *name && free_variables(def).iter().any(|free| **free == *name)
+            }
+            Item::Type(_) | Item::Import(_) => false,
+        })
     };
-    let names = unit.definitions().into_iter().filter(|def| def.is_function);
-    let names: Vec<String> = names.map(|def| def.name.to_string()).collect();
-    let mut found: Vec<String> = names.into_iter().filter(|name| is_density(name)).collect();
+    let mut found: Vec<String> = densities.filter(|name| !used(name)).collect();
     match found.len() {
         1 => Ok(found.remove(0)),
         _ => Err(vec![messages::which(&found)]),
@@ -267,8 +279,8 @@ fn known(
     Ok(known)
 }
 
-/// A type with the sizes of data, so that code is made for them; `None` unless the data are arrays of
-/// scalars. No program has to name these types, so those of records and variants are inferred.
+/// A type with the sizes of data, so that code is made for them; `None` unless the data are arrays
+/// of scalars. No program has to name these types, so those of records and variants are inferred.
 fn constant_type(ty: &SizedTy, data: &Data) -> Option<String> {
     match (ty, data) {
         (SizedTy::Scalar(elem), _) => Some(elem.to_string()),
@@ -342,6 +354,11 @@ impl Posterior {
     /// Number of coordinates.
     pub fn dimension(&self) -> usize {
         total(&self.coordinates)
+    }
+
+    /// The parameters that are estimated.
+    pub fn parameters(&self) -> &[Arc<str>] {
+        &self.parameters
     }
 
     /// Number of reals of the values.
