@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Samples the models of examples/posteriordb, and compares the draws with the reference draws of posteriordb.
 
-    benches/posteriordb/run.py POSTERIORDB LAMBADA [--only TEXT] [--skip TEXT] [--draws N] [--seed N] [--json FILE] [-- SAMPLE OPTIONS]
+    benches/posteriordb/run.py POSTERIORDB LAMBADA [--all] [--only TEXT] [--skip TEXT] [--draws N] [--seed N] [--json FILE] [-- SAMPLE OPTIONS]
 
 POSTERIORDB is a checkout of https://github.com/stan-dev/posteriordb, LAMBADA the program. For each posterior that has reference draws and a model in
 examples/posteriordb: seconds of the processors to compile with an empty cache, and to sample (all chains), the least bulk ESS, divergences, and how far means and standard
@@ -125,6 +125,11 @@ def from_zero(name):
     return re.sub(r"\[([\d,]+)\]", lambda m: "[" + ", ".join(str(int(k) - 1) for k in m[1].split(",")) + "]", name)
 
 
+def entry(model):
+    """The density is the last definition of a file."""
+    return re.findall(r"^def (\w+)", pathlib.Path(model).read_text(), re.M)[-1]
+
+
 def cpu():
     """Seconds that the processors worked for finished children."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -143,7 +148,7 @@ def control(base, name):
 def sample(lambada, model, data, options, args):
     with tempfile.TemporaryDirectory() as cache:
         env = dict(os.environ, LAMBADA_CACHE=cache)
-        command = [lambada, "sample", model, pathlib.Path(model).stem, "--data", data, "--json", "--seed", str(args.seed), *options, *args.options]
+        command = [lambada, "sample", model, entry(model), "--data", data, "--json", "--seed", str(args.seed), *options, *args.options]
         # First a run that is hardly more than the compiler; then one that finds the program in the cache.
         begun, used = time.monotonic(), cpu()
         done = subprocess.run(command + ["--warmup", "1", "--draws", "4"], env=env, capture_output=True, text=True)
@@ -187,6 +192,7 @@ def main():
     parser.add_argument("lambada")
     parser.add_argument("--only", help="posteriors whose names contain this", default="")
     parser.add_argument("--skip", help="leave out posteriors whose names contain this")
+    parser.add_argument("--all", action="store_true", help="also posteriors without reference draws, if they have a model")
     parser.add_argument("--draws", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--json", type=pathlib.Path, help="write all numbers to this file")
@@ -203,14 +209,17 @@ def main():
         posterior = json.loads(file.read_text())
         name, model = posterior["name"], MODELS / (posterior["model_name"] + ".lam")
         ref = posterior.get("reference_posterior_name")
-        if not ref or not model.exists() or args.only not in name or (args.skip and args.skip in name):
+        if not (ref or args.all) or not model.exists() or args.only not in name or (args.skip and args.skip in name):
             continue
-        theirs, columns = reference(base, ref)
-        summaries[name] = {key: {k: float(f"{v:.8g}") for k, v in s.items()} for key, s in theirs.items()}
+        theirs, columns, options = {}, None, []
+        if ref:
+            theirs, columns = reference(base, ref)
+            options = control(base, ref)
+            summaries[name] = {key: {k: float(f"{v:.8g}") for k, v in s.items()} for key, s in theirs.items()}
         with tempfile.TemporaryDirectory() as folder:
             data = pathlib.Path(folder) / "data.json"
             data.write_bytes(unzip(base / "data/data" / f"{posterior['data_name']}.json.zip"))
-            ours, run = sample(args.lambada, str(model), str(data), control(base, ref), args)
+            ours, run = sample(args.lambada, str(model), str(data), options, args)
         if ours is None:
             print(f"{name:45} failed\n{run['error']}", flush=True)
             results[name] = run
@@ -219,6 +228,7 @@ def main():
         result["ess"] = min(s["ess_bulk"] for s in ours.values())
         result["rhat"] = max(s["rhat"] for s in ours.values())
         results[name] = result
+        result["ess"], result["rhat"] = result["ess"] or math.nan, result["rhat"] or math.nan
         worst = max(map(abs, result["z_mean"].values()), default=math.nan)
         worst_sd = max(map(abs, result["z_sd"].values()), default=math.nan)
         print(
