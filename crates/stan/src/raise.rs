@@ -1,0 +1,907 @@
+//! Statements → bindings and terms of sums: loops that fill arrays become comprehensions, loops
+//! that only add become sums, all others loops that carry what they change.
+//!
+//! ```stan
+//! for (n in 1:N) { mu[n] = a[g[n]]; target += normal_lpdf(y[n] | mu[n], s); }
+//! ```
+//!
+//! becomes, if `mu` is needed later, `let mu = for n < N => a[g[n]]` and the term
+//! `sum (for n < N => dist.normal_lpdf y[n] mu[n] s)`.
+//!
+//! It goes backwards with the names that are needed after each statement, so that a variable that
+//! is only used within a loop is a local name there, and what nobody needs is left out.
+
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+
+use crate::term::{Clause, Names, Op, Pat, Term, bin, call, for_, index, simplify, tuple};
+
+/// The name of the log density as a variable.
+pub const TARGET: &str = "target";
+
+/// A statement without types.
+#[derive(Clone, Debug)]
+pub enum Bind {
+    /// `x = e`; a declaration gives its variable an arbitrary first value.
+    Let { name: Rc<str>, value: Term, declares: bool, doc: Vec<String> },
+    /// `(x, y) = e`
+    Several { pat: Pat, value: Term },
+    /// `x[i, 2:3] = e`
+    Set { name: Rc<str>, places: Vec<Place>, value: Term, doc: Vec<String> },
+    /// `x += e` of a number.
+    Add { name: Rc<str>, value: Term, doc: Vec<String> },
+    /// `for (i in from:to) …`, from 0 and without the end.
+    For { var: Rc<str>, from: Term, to: Term, body: Vec<Bind> },
+    /// `while (c) …`
+    While { condition: Term, body: Vec<Bind> },
+    /// `if (c) … else …`
+    If { condition: Term, yes: Vec<Bind>, no: Vec<Bind>, doc: Vec<String> },
+    /// `reject`, unless the condition holds; a name for nothing.
+    Check { condition: Term, text: Rc<str> },
+}
+
+/// Where an assignment changes an array.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Place {
+    /// One index.
+    At(Term),
+    /// From an index to before another.
+    Range(Option<Term>, Option<Term>),
+}
+
+impl Bind {
+    /// `name = value`
+    pub fn assign(name: Rc<str>, value: Term) -> Bind {
+        Bind::Let { name, value, declares: false, doc: Vec::new() }
+    }
+}
+
+/// A binding or a term of a sum, in order.
+#[derive(Clone, Debug)]
+pub enum Item {
+    /// `let p = e`
+    Let(Pat, Term, Vec<String>),
+    /// `name += e`
+    Add(Rc<str>, Term, Vec<String>),
+    /// A condition without which the program fails.
+    Check(Term, Rc<str>),
+}
+
+/// Sizes of declared arrays.
+pub type Dims = HashMap<Rc<str>, Vec<Term>>;
+
+/// The translation of statements.
+pub struct Raise<'a> {
+    /// Sizes of declared arrays.
+    pub dims: &'a Dims,
+}
+
+impl Raise<'_> {
+    /// The items that compute the names in `live`, and what is added to those of `sums`. Afterwards
+    /// `live` has the names that are needed before.
+    pub fn items(&self, binds: Vec<Bind>, live: &mut Names, sums: &Names) -> Vec<Item> {
+        let mut items = Vec::new();
+        for bind in binds.into_iter().rev() {
+            self.bind(bind, live, sums, &mut items);
+        }
+        items.reverse();
+        items
+    }
+
+    fn bind(&self, bind: Bind, live: &mut Names, sums: &Names, out: &mut Vec<Item>) {
+        match bind {
+            Bind::Let { name, value, doc, .. } => {
+                if live.remove(&name) {
+                    live.extend(value.free());
+                    out.push(Item::Let(Pat::Names(vec![name]), value, doc));
+                }
+            }
+            Bind::Several { pat, value } => {
+                let names = pat.names();
+                if names.iter().any(|name| live.contains(name)) {
+                    names.iter().for_each(|name| {
+                        live.remove(name);
+                    });
+                    live.extend(value.free());
+                    out.push(Item::Let(pat, value, Vec::new()));
+                }
+            }
+            Bind::Set { name, places, value, doc } => {
+                if live.contains(&name) {
+                    let value = self.updated(&name, &places, value);
+                    live.extend(value.free());
+                    out.push(Item::Let(Pat::Names(vec![name]), value, doc));
+                }
+            }
+            Bind::Add { name, value, doc } => {
+                if sums.contains(&name) {
+                    live.extend(value.free());
+                    out.push(Item::Add(name, value, doc));
+                } else if live.contains(&name) {
+                    live.extend(value.free());
+                    let value = bin(Op::Add, Term::Var(name.clone()), value);
+                    out.push(Item::Let(Pat::Names(vec![name]), value, doc));
+                }
+            }
+            Bind::Check { condition, text } => {
+                live.extend(condition.free());
+                out.push(Item::Check(condition, text));
+            }
+            Bind::If { condition, yes, no, doc } => self.branch(condition, (yes, no), doc, live, sums, out),
+            Bind::While { condition, body } => self.repeat(&condition, &body, live, sums, out),
+            Bind::For { var, from, to, body } => self.count(Loop { var, from, to, body }, live, sums, out),
+        }
+    }
+
+    /// `name[places] = value` as a new value of `name`.
+    fn updated(&self, name: &Rc<str>, places: &[Place], value: Term) -> Term {
+        let old = Term::Var(name.clone());
+        let first_range = places.iter().position(|place| matches!(place, Place::Range(..)));
+        let at = |places: &[Place]| {
+            places.iter().filter_map(|place| match place {
+                Place::At(term) => Some(term.clone()),
+                Place::Range(..) => None,
+            }).collect::<Vec<Term>>()
+        };
+        let Some(k) = first_range else {
+            return Term::Set(Box::new(old), at(places), Box::new(value));
+        };
+        let outer = at(&places[..k]);
+        let Place::Range(from, to) = &places[k] else { return old };
+        let part = index(old.clone(), outer.clone());
+        let rest = at(&places[k + 1..]);
+        let changed = if rest.is_empty() {
+            match (from, to) {
+                (None, None) => value,
+                (from, to) => {
+                    let end = |end: &Option<Term>| end.clone().map(Box::new);
+                    Term::SetSlice(Box::new(part), end(from), end(to), Box::new(value))
+                }
+            }
+        } else {
+            let var: Rc<str> = fresh_index(&[&old, &value]).into();
+            let low = from.clone().unwrap_or(Term::Int(0));
+            let row = Term::Var(var.clone());
+            let elem = element(value, simplify(bin(Op::Sub, row.clone(), low.clone())));
+            let size = self.dims.get(name).and_then(|dims| dims.get(k)).cloned();
+            let size = size.unwrap_or_else(|| call("length", [part.clone()]));
+            if from.is_none() && to.is_none() {
+                let row = index(part, vec![row]);
+                let row = Term::Set(Box::new(row), rest, Box::new(elem));
+                for_(Clause::Range(var, Box::new(low), Box::new(size)), row)
+            } else {
+                let high = to.clone().unwrap_or(size);
+                let places = std::iter::once(row).chain(rest).collect();
+                let next = Term::Set(Box::new(old.clone()), places, Box::new(elem));
+                let clause = Clause::Range(var, Box::new(low), Box::new(high));
+                let pat = Pat::Names(vec![name.clone()]);
+                return Term::Loop(pat, Box::new(part), clause, Box::new(next));
+            }
+        };
+        if outer.is_empty() { changed } else { Term::Set(Box::new(old), outer, Box::new(changed)) }
+    }
+
+    fn branch(
+        &self,
+        condition: Term,
+        (yes, no): (Vec<Bind>, Vec<Bind>),
+        doc: Vec<String>,
+        live: &mut Names,
+        sums: &Names,
+        out: &mut Vec<Item>,
+    ) {
+        let both = || yes.iter().chain(&no);
+        let changed = written(both());
+        let kept: Vec<Rc<str>> = changed.into_iter().filter(|name| live.contains(name) && !sums.contains(name)).collect();
+        let mut needed = Names::new();
+        if !kept.is_empty() {
+            let value = Term::If(
+                Box::new(condition.clone()),
+                Box::new(self.block(yes.clone(), &kept)),
+                Box::new(self.block(no.clone(), &kept)),
+            );
+            kept.iter().for_each(|name| {
+                live.remove(name);
+            });
+            needed.extend(value.free());
+            out.push(Item::Let(Pat::Names(kept), value, doc.clone()));
+        }
+        for sum in sums {
+            if !both().any(|bind| adds(bind, sum)) {
+                continue;
+            }
+            let value = Term::If(
+                Box::new(condition.clone()),
+                Box::new(self.sum(yes.clone(), sum)),
+                Box::new(self.sum(no.clone(), sum)),
+            );
+            needed.extend(value.free());
+            out.push(Item::Add(sum.clone(), value, doc.clone()));
+        }
+        live.extend(needed);
+    }
+
+    /// The values of names after statements.
+    pub fn block(&self, binds: Vec<Bind>, names: &[Rc<str>]) -> Term {
+        let mut live: Names = names.iter().cloned().collect();
+        let items = self.items(binds, &mut live, &Names::new());
+        built(items, tuple(names.iter().map(|name| Term::Var(name.clone())).collect()))
+    }
+
+    /// What statements add to a name.
+    pub fn sum(&self, binds: Vec<Bind>, name: &Rc<str>) -> Term {
+        let items = self.items(binds, &mut Names::new(), &Names::from([name.clone()]));
+        summed(items)
+    }
+
+    /// The names of `changed` that must be carried from one round of `body` to the next, if those
+    /// in `live` are needed after the last one.
+    fn carried(&self, condition: Option<&Term>, body: &[Bind], live: &Names, changed: &[Rc<str>]) -> Vec<Rc<str>> {
+        let mut kept: Names = changed.iter().filter(|name| live.contains(*name)).cloned().collect();
+        if let Some(condition) = condition {
+            let free = condition.free();
+            kept.extend(changed.iter().filter(|name| free.contains(*name)).cloned());
+        }
+        loop {
+            let mut before = kept.clone();
+            self.items(body.to_vec(), &mut before, &Names::new());
+            let more: Vec<Rc<str>> =
+                changed.iter().filter(|name| before.contains(*name) && !kept.contains(*name)).cloned().collect();
+            if more.is_empty() {
+                return changed.iter().filter(|name| kept.contains(*name)).cloned().collect();
+            }
+            kept.extend(more);
+        }
+    }
+
+    fn repeat(&self, condition: &Term, body: &[Bind], live: &mut Names, sums: &Names, out: &mut Vec<Item>) {
+        let changed = written(body.iter());
+        let mut after = live.clone();
+        after.extend(sums.iter().filter(|sum| changed.contains(sum)).cloned());
+        let kept = self.carried(Some(condition), body, &after, &changed);
+        if kept.is_empty() {
+            return;
+        }
+        let next = self.block(body.to_vec(), &kept);
+        let init = start(&kept, sums);
+        let value = Term::While(
+            Pat::Names(kept.clone()),
+            Box::new(init),
+            Box::new(condition.clone()),
+            Box::new(next),
+        );
+        finish(kept, value, live, sums, out);
+    }
+
+    fn count(&self, mut one: Loop, live: &mut Names, sums: &Names, out: &mut Vec<Item>) {
+        let changed = written(one.body.iter());
+        let useful = |name: &Rc<str>| live.contains(name) || sums.contains(name);
+        if !changed.iter().any(useful) && !has_checks(&one.body) {
+            return;
+        }
+        // Names that are only added to.
+        let mut added: Names = changed.iter().filter(|name| {
+            useful(name) && only_added(&one.body, name)
+        }).cloned().collect();
+        one.shift(self.dims);
+        let mut filled: BTreeMap<Rc<str>, Filled> = BTreeMap::new();
+        for name in &changed {
+            if !added.contains(name) && let Some(how) = one.fills(name, self.dims) {
+                filled.insert(name.clone(), how);
+            }
+        }
+        // Whatever depends on the round before cannot be computed for each index by itself.
+        let (body, split) = loop {
+            let body = one.by_element(&filled);
+            let others: Vec<&Rc<str>> =
+                changed.iter().filter(|name| !filled.contains_key(*name) && !added.contains(*name)).collect();
+            let depends = |before: &Names| others.iter().any(|name| before.contains(*name));
+            let wrong = filled.keys().find(|name| {
+                let mut before = Names::from([elem_name(name)]);
+                self.items(body.clone(), &mut before, &Names::new());
+                depends(&before)
+            }).cloned();
+            if let Some(name) = wrong {
+                filled.remove(&name);
+                continue;
+            }
+            let wrong = added.iter().find(|name| {
+                let mut before = Names::new();
+                self.items(body.clone(), &mut before, &Names::from([(*name).clone()]));
+                depends(&before) || added.iter().any(|other| before.contains(other))
+            }).cloned();
+            match wrong {
+                Some(name) => added.remove(&name),
+                None => break (body, others.into_iter().cloned().collect::<Vec<_>>()),
+            };
+        };
+        // Arrays that are needed later are read where they are used in the rest of the loop.
+        let shared: Vec<Rc<str>> = filled.keys().filter(|name| {
+            live.contains(*name) && filled[*name] == Filled::Rows && one.written_before_read(name)
+        }).cloned().collect();
+        let body = if shared.is_empty() {
+            body
+        } else {
+            let mut rest = filled.clone();
+            rest.retain(|name, _| !shared.contains(name));
+            Loop { body: one.without_writes(&shared), ..one.clone() }.by_element(&rest)
+        };
+        let mut needed = Names::new();
+        let mut items: Vec<Item> = Vec::new();
+        let clause = || Clause::Range(one.var.clone(), Box::new(one.from.clone()), Box::new(one.to.clone()));
+        // In the order of the program: arrays, then sums, then what is carried.
+        for name in &changed {
+            let Some(how) = filled.get(name) else { continue };
+            if !live.contains(name) {
+                continue;
+            }
+            let earlier: Vec<Rc<str>> = shared.iter().take_while(|one| *one != name).cloned().collect();
+            let position = |one: &Rc<str>| changed.iter().position(|other| other == one);
+            let earlier: Vec<Rc<str>> =
+                shared.iter().filter(|one| position(one) < position(name)).cloned().chain(earlier).collect();
+            let mut rest = filled.clone();
+            rest.retain(|one, _| !earlier.contains(one));
+            let own = Loop { body: one.without_writes(&earlier), ..one.clone() }.by_element(&rest);
+            let value = own_names(self.block(own, &[elem_name(name)]), filled.keys());
+            let value = for_(clause(), value);
+            let value = if *how == Filled::Columns { call("transpose", [value]) } else { value };
+            needed.extend(value.free());
+            items.push(Item::Let(Pat::Names(vec![name.clone()]), value, docs(&one.body, name)));
+        }
+        for name in &changed {
+            if added.contains(name) && useful(name) {
+                let value = own_names(self.sum(body.clone(), name), filled.keys());
+                if value == Term::Int(0) {
+                    continue;
+                }
+                let value = sum_of(clause(), value);
+                needed.extend(value.free());
+                let doc = docs(&one.body, name);
+                if sums.contains(name) {
+                    items.push(Item::Add(name.clone(), value, doc));
+                } else {
+                    needed.insert(name.clone());
+                    let value = bin(Op::Add, Term::Var(name.clone()), value);
+                    items.push(Item::Let(Pat::Names(vec![name.clone()]), value, doc));
+                }
+            }
+        }
+        let mut after = live.clone();
+        after.extend(sums.iter().filter(|sum| split.contains(sum)).cloned());
+        let kept = self.carried(None, &body, &after, &split);
+        let mut carried = Vec::new();
+        if !kept.is_empty() {
+            let next = own_names(self.block(body, &kept), filled.keys());
+            let init = start(&kept, sums);
+            let value = Term::Loop(Pat::Names(kept.clone()), Box::new(init), clause(), Box::new(next));
+            finish(kept, value, live, sums, &mut carried);
+        }
+        for item in &items {
+            if let Item::Let(pat, ..) = item {
+                pat.names().iter().for_each(|name| {
+                    live.remove(name);
+                });
+            }
+        }
+        // Arrays of this loop are bound before its sums use them.
+        for name in changed.iter().filter(|name| filled.contains_key(*name) && !added.contains(*name)) {
+            needed.remove(name);
+        }
+        live.extend(needed);
+        for name in filled.keys() {
+            live.remove(name);
+        }
+        out.extend(carried);
+        out.extend(items.into_iter().rev());
+    }
+}
+
+/// The first values of what a loop carries: 0 for a sum.
+fn start(kept: &[Rc<str>], sums: &Names) -> Term {
+    let first = |name: &Rc<str>| if sums.contains(name) { Term::Real(0.0) } else { Term::Var(name.clone()) };
+    tuple(kept.iter().map(first).collect())
+}
+
+/// The items for a loop that carries names, last first.
+fn finish(kept: Vec<Rc<str>>, value: Term, live: &mut Names, sums: &Names, out: &mut Vec<Item>) {
+    for name in kept.iter().filter(|name| sums.contains(*name)) {
+        out.push(Item::Add(name.clone(), Term::Var(name.clone()), Vec::new()));
+    }
+    for name in &kept {
+        live.remove(name);
+    }
+    live.extend(value.free());
+    out.push(Item::Let(Pat::Names(kept), value, Vec::new()));
+}
+
+/// `sum (for clause => value)`, with a filter for a value that may be 0.
+fn sum_of(clause: Clause, value: Term) -> Term {
+    if let Term::If(condition, yes, no) = &value
+        && **no == Term::Int(0)
+    {
+        let filter = Some(condition.clone());
+        return call("sum", [Term::For(vec![clause], filter, yes.clone())]);
+    }
+    let clause = match clause {
+        Clause::Range(name, from, to) if !value.mentions(&name) => Clause::Range("_".into(), from, to),
+        clause => clause,
+    };
+    call("sum", [Term::For(vec![clause], None, Box::new(value))])
+}
+
+/// The name of the element of an array that a round of a loop computes.
+fn elem_name(name: &Rc<str>) -> Rc<str> {
+    format!("{name}_now").into()
+}
+
+/// The term with the names of arrays for their elements, where the arrays do not occur.
+fn own_names<'a>(mut term: Term, names: impl Iterator<Item = &'a Rc<str>>) -> Term {
+    for name in names {
+        if !term.mentions(name) {
+            term = term.renamed(&elem_name(name), name);
+        }
+    }
+    term
+}
+
+/// How a loop fills an array.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Filled {
+    /// Each round makes a row or an element.
+    Rows,
+    /// Each round makes a column.
+    Columns,
+}
+
+/// A loop over integers.
+#[derive(Clone, Debug)]
+struct Loop {
+    var: Rc<str>,
+    from: Term,
+    to: Term,
+    body: Vec<Bind>,
+}
+
+impl Loop {
+    /// Makes `x[i + k] = …` to `x[i] = …`, if the loop then fills `x`.
+    fn shift(&mut self, dims: &Dims) {
+        let mut shift = None;
+        each(&self.body, &mut |bind| {
+            if let Bind::Set { name, places, .. } = bind
+                && let Some(Place::At(at)) = places.first()
+                && let Some(size) = dims.get(name).and_then(|dims| dims.first())
+                && let Term::Int(k) = simplify(bin(Op::Sub, at.clone(), Term::Var(self.var.clone())))
+                && k != 0
+                && plus(&self.from, k) == Term::Int(0)
+                && plus(&self.to, k) == *size
+            {
+                shift = Some(k);
+            }
+        });
+        let Some(k) = shift else { return };
+        let value = simplify(bin(Op::Sub, Term::Var(self.var.clone()), Term::Int(k)));
+        let (var, body) = (self.var.clone(), std::mem::take(&mut self.body));
+        self.body = body.into_iter().map(|bind| mapped(bind, &mut |t| t.replace(&var, &value))).collect();
+        (self.from, self.to) = (plus(&self.from, k), plus(&self.to, k));
+    }
+
+    /// Whether and how the loop computes an array element by element.
+    fn fills(&self, name: &Rc<str>, dims: &Dims) -> Option<Filled> {
+        let dims = dims.get(name)?;
+        if self.from != Term::Int(0) {
+            return None;
+        }
+        let here = Term::Var(self.var.clone());
+        let rows = dims.first() == Some(&self.to) && {
+            let own = |places: &[Place]| places.first() == Some(&Place::At(here.clone()));
+            writes_are(&self.body, name, &own) && self.reads_are_own(name)
+        };
+        if rows && self.writes_always(name) {
+            return Some(Filled::Rows);
+        }
+        let all = Place::Range(None, None);
+        let columns = dims.len() == 2 && dims.get(1) == Some(&self.to) && {
+            let own = |places: &[Place]| *places == [all.clone(), Place::At(here.clone())];
+            writes_are(&self.body, name, &own) && !reads(&self.body, name)
+        };
+        (columns && self.writes_always(name)).then_some(Filled::Columns)
+    }
+
+    /// Whether no round leaves the element as it was before the loop.
+    fn writes_always(&self, name: &Rc<str>) -> bool {
+        fn writes(binds: &[Bind], name: &Rc<str>, inner: bool) -> bool {
+            binds.iter().any(|bind| match bind {
+                Bind::Set { name: found, places, .. } => found == name && (places.len() == 1 || !inner || places.len() > 1),
+                Bind::For { body, .. } => writes(body, name, true),
+                Bind::If { yes, no, .. } => writes(yes, name, inner) && writes(no, name, inner),
+                _ => false,
+            })
+        }
+        writes(&self.body, name, false)
+    }
+
+    /// Whether the array is only read at the variable of the loop.
+    fn reads_are_own(&self, name: &Rc<str>) -> bool {
+        let mut own = true;
+        let marker = Term::Int(0);
+        each(&self.body, &mut |bind| {
+            terms(bind, &mut |term| {
+                own &= !elements(term.clone(), name, &self.var, &marker).mentions(name);
+            });
+        });
+        own
+    }
+
+    /// Whether all statements that change an array come before those that read it.
+    fn written_before_read(&self, name: &Rc<str>) -> bool {
+        let last = self.body.iter().rposition(|bind| written([bind].into_iter()).contains(name));
+        let first = self.body.iter().position(|bind| reads(std::slice::from_ref(bind), name));
+        match (last, first) {
+            (Some(last), Some(first)) => last < first,
+            _ => true,
+        }
+    }
+
+    /// The body without what changes arrays.
+    fn without_writes(&self, names: &[Rc<str>]) -> Vec<Bind> {
+        fn without(binds: &[Bind], names: &[Rc<str>]) -> Vec<Bind> {
+            let keep = |bind: &Bind| !matches!(bind, Bind::Set { name, .. } if names.contains(name));
+            binds.iter().filter(|bind| keep(bind)).cloned().map(|bind| match bind {
+                Bind::For { var, from, to, body } => Bind::For { var, from, to, body: without(&body, names) },
+                Bind::If { condition, yes, no, doc } => {
+                    Bind::If { condition, yes: without(&yes, names), no: without(&no, names), doc }
+                }
+                other => other,
+            }).collect()
+        }
+        without(&self.body, names)
+    }
+
+    /// The body of a round with variables for the elements of the arrays that it fills.
+    fn by_element(&self, filled: &BTreeMap<Rc<str>, Filled>) -> Vec<Bind> {
+        let mut body = self.body.clone();
+        for (name, how) in filled {
+            let elem = elem_name(name);
+            let value = Term::Var(elem.clone());
+            body = body.into_iter().map(|bind| {
+                let bind = mapped(bind, &mut |t| elements(t, name, &self.var, &value));
+                renamed(bind, name, &elem, *how)
+            }).collect();
+        }
+        body
+    }
+}
+
+/// Replaces `name[var, rest]` by `elem[rest]`.
+fn elements(term: Term, name: &Rc<str>, var: &Rc<str>, elem: &Term) -> Term {
+    if let Term::Index(base, places) = &term
+        && matches!(&**base, Term::Var(found) if found == name)
+        && places.first() == Some(&Term::Var(var.clone()))
+    {
+        let rest = places[1..].iter().map(|place| elements(place.clone(), name, var, elem)).collect();
+        return index(elem.clone(), rest);
+    }
+    term.map(&mut |part| elements(part, name, var, elem))
+}
+
+/// Assignments to `name[var, rest]` as assignments to `elem[rest]`.
+fn renamed(bind: Bind, name: &Rc<str>, elem: &Rc<str>, how: Filled) -> Bind {
+    let all = |binds: Vec<Bind>| binds.into_iter().map(|bind| renamed(bind, name, elem, how)).collect();
+    match bind {
+        Bind::Set { name: found, mut places, value, doc } if found == *name => {
+            let name = elem.clone();
+            if how == Filled::Rows {
+                places.remove(0);
+            }
+            if places.is_empty() || how == Filled::Columns {
+                Bind::Let { name, value, declares: false, doc }
+            } else {
+                Bind::Set { name, places, value, doc }
+            }
+        }
+        Bind::For { var, from, to, body } => Bind::For { var, from, to, body: all(body) },
+        Bind::While { condition, body } => Bind::While { condition, body: all(body) },
+        Bind::If { condition, yes, no, doc } => Bind::If { condition, yes: all(yes), no: all(no), doc },
+        other => other,
+    }
+}
+
+/// The statement with `f` applied to its terms.
+fn mapped(bind: Bind, f: &mut dyn FnMut(Term) -> Term) -> Bind {
+    let all = |binds: Vec<Bind>, f: &mut dyn FnMut(Term) -> Term| {
+        binds.into_iter().map(|bind| mapped(bind, f)).collect::<Vec<_>>()
+    };
+    match bind {
+        Bind::Let { name, value, declares, doc } => Bind::Let { name, value: f(value), declares, doc },
+        Bind::Several { pat, value } => Bind::Several { pat, value: f(value) },
+        Bind::Set { name, places, value, doc } => {
+            let place = |place: Place, f: &mut dyn FnMut(Term) -> Term| match place {
+                Place::At(at) => Place::At(f(at)),
+                Place::Range(from, to) => Place::Range(from.map(&mut *f), to.map(&mut *f)),
+            };
+            let places = places.into_iter().map(|one| place(one, f)).collect();
+            Bind::Set { name, places, value: f(value), doc }
+        }
+        Bind::Add { name, value, doc } => Bind::Add { name, value: f(value), doc },
+        Bind::For { var, from, to, body } => {
+            Bind::For { var, from: f(from), to: f(to), body: all(body, f) }
+        }
+        Bind::While { condition, body } => Bind::While { condition: f(condition), body: all(body, f) },
+        Bind::If { condition, yes, no, doc } => {
+            Bind::If { condition: f(condition), yes: all(yes, f), no: all(no, f), doc }
+        }
+        Bind::Check { condition, text } => Bind::Check { condition: f(condition), text },
+    }
+}
+
+/// Calls `f` with all statements, inner ones too.
+fn each(binds: &[Bind], f: &mut dyn FnMut(&Bind)) {
+    for bind in binds {
+        f(bind);
+        match bind {
+            Bind::For { body, .. } | Bind::While { body, .. } => each(body, f),
+            Bind::If { yes, no, .. } => {
+                each(yes, f);
+                each(no, f);
+            }
+            Bind::Let { .. } | Bind::Several { .. } | Bind::Set { .. } | Bind::Add { .. } | Bind::Check { .. } => {}
+        }
+    }
+}
+
+/// Calls `f` with the terms of a statement itself.
+fn terms(bind: &Bind, f: &mut dyn FnMut(&Term)) {
+    match bind {
+        Bind::Let { value, .. } | Bind::Several { value, .. } | Bind::Add { value, .. } => f(value),
+        Bind::Set { places, value, .. } => {
+            for place in places {
+                match place {
+                    Place::At(at) => f(at),
+                    Place::Range(from, to) => from.iter().chain(to).for_each(&mut *f),
+                }
+            }
+            f(value);
+        }
+        Bind::For { from, to, .. } => {
+            f(from);
+            f(to);
+        }
+        Bind::While { condition, .. } | Bind::If { condition, .. } | Bind::Check { condition, .. } => f(condition),
+    }
+}
+
+/// Names that statements change, in order, without those that they declare.
+pub fn written<'a>(binds: impl Iterator<Item = &'a Bind> + Clone) -> Vec<Rc<str>> {
+    let mut names: Vec<Rc<str>> = Vec::new();
+    let mut own = Names::new();
+    fn walk(bind: &Bind, names: &mut Vec<Rc<str>>, own: &mut Names) {
+        each(std::slice::from_ref(bind), &mut |bind| match bind {
+            Bind::Let { name, declares: true, .. } => {
+                own.insert(name.clone());
+            }
+            Bind::Let { name, .. } | Bind::Set { name, .. } | Bind::Add { name, .. } => {
+                if !names.contains(name) {
+                    names.push(name.clone());
+                }
+            }
+            Bind::Several { pat, .. } => own.extend(pat.names()),
+            Bind::For { .. } | Bind::While { .. } | Bind::If { .. } | Bind::Check { .. } => {}
+        });
+    }
+    binds.for_each(|bind| walk(bind, &mut names, &mut own));
+    names.retain(|name| !own.contains(name));
+    names
+}
+
+fn has_checks(binds: &[Bind]) -> bool {
+    let mut found = false;
+    each(binds, &mut |bind| found |= matches!(bind, Bind::Check { .. }));
+    found
+}
+
+fn adds(bind: &Bind, name: &Rc<str>) -> bool {
+    let mut found = false;
+    each(std::slice::from_ref(bind), &mut |bind| {
+        found |= matches!(bind, Bind::Add { name: one, .. } if one == name);
+    });
+    found
+}
+
+fn reads(binds: &[Bind], name: &Rc<str>) -> bool {
+    let mut found = false;
+    each(binds, &mut |bind| terms(bind, &mut |term| found |= term.mentions(name)));
+    found
+}
+
+fn only_added(binds: &[Bind], name: &Rc<str>) -> bool {
+    let mut only = !reads(binds, name);
+    each(binds, &mut |bind| match bind {
+        Bind::Let { name: found, .. } | Bind::Set { name: found, .. } => only &= found != name,
+        Bind::While { body, .. } => only &= !written(body.iter()).contains(name),
+        _ => {}
+    });
+    only
+}
+
+fn writes_are(binds: &[Bind], name: &Rc<str>, own: &dyn Fn(&[Place]) -> bool) -> bool {
+    let mut all = true;
+    each(binds, &mut |bind| match bind {
+        Bind::Set { name: found, places, .. } if found == name => all &= own(places),
+        Bind::Let { name: found, .. } | Bind::Add { name: found, .. } => all &= found != name,
+        Bind::While { body, .. } => all &= !written(body.iter()).contains(name),
+        _ => {}
+    });
+    all
+}
+
+/// The comments at the statements that change a name.
+fn docs(binds: &[Bind], name: &Rc<str>) -> Vec<String> {
+    let mut lines = Vec::new();
+    each(binds, &mut |bind| match bind {
+        Bind::Let { name: found, doc, .. } | Bind::Set { name: found, doc, .. } | Bind::Add { name: found, doc, .. }
+            if found == name =>
+        {
+            lines.extend(doc.iter().cloned());
+        }
+        _ => {}
+    });
+    lines
+}
+
+fn plus(term: &Term, k: i64) -> Term {
+    simplify(bin(Op::Add, term.clone(), Term::Int(k)))
+}
+
+/// The element of an array; that of equal elements is found at once.
+fn element(array: Term, at: Term) -> Term {
+    match array {
+        Term::Call(f, mut args) if &*f == "replicate" && args.len() == 2 => args.remove(1),
+        Term::Call(f, _) if &*f == "zeros" => Term::Int(0),
+        Term::For(clauses, None, body) if clauses.len() == 1 => match &clauses[0] {
+            Clause::Range(name, from, _) if **from == Term::Int(0) => body.replace(name, &at),
+            _ => index(Term::For(clauses, None, body), vec![at]),
+        },
+        array => index(array, vec![at]),
+    }
+}
+
+fn fresh_index(terms: &[&Term]) -> &'static str {
+    let free = |name: &&&str| {
+        terms.iter().all(|term| {
+            let mut names = Names::new();
+            term.variables(&mut names);
+            !names.contains(**name)
+        })
+    };
+    ["i", "j", "k", "l", "row", "at_row"].iter().find(free).copied().unwrap_or("row_of_this")
+}
+
+/// What items add, with their bindings.
+pub fn summed(items: Vec<Item>) -> Term {
+    let mut lets = Vec::new();
+    let mut parts: Vec<Term> = Vec::new();
+    for (k, item) in items.iter().enumerate() {
+        match item {
+            Item::Add(_, value, doc) => {
+                // A name in it may be bound anew below.
+                let free = value.free();
+                let rebound = items[k + 1..].iter().any(|item| match item {
+                    Item::Let(pat, ..) => pat.names().iter().any(|name| free.contains(name)),
+                    Item::Add(..) | Item::Check(..) => false,
+                });
+                if rebound {
+                    let name: Rc<str> = format!("term_{}", parts.len() + 1).into();
+                    lets.push(Item::Let(Pat::Names(vec![name.clone()]), value.clone(), doc.clone()));
+                    parts.push(Term::Var(name));
+                } else {
+                    parts.push(commented(doc, value.clone()));
+                }
+            }
+            other => lets.push(other.clone()),
+        }
+    }
+    let sum = parts.into_iter().reduce(plus_of).unwrap_or(Term::Int(0));
+    built(lets, sum)
+}
+
+/// `a + b`, or `a - b` if `b` is a negative product.
+fn plus_of(a: Term, b: Term) -> Term {
+    match b {
+        Term::Neg(b) => bin(Op::Sub, a, *b),
+        b => bin(Op::Add, a, b),
+    }
+}
+
+fn commented(doc: &[String], value: Term) -> Term {
+    if doc.is_empty() { value } else { Term::Commented(doc.join("\n").into(), Box::new(value)) }
+}
+
+/// Items before a value.
+pub fn built(mut items: Vec<Item>, value: Term) -> Term {
+    join_updates(&mut items);
+    let mut term = value;
+    for item in items.into_iter().rev() {
+        term = match item {
+            Item::Let(Pat::Names(names), value, doc) => match (&names[..], &term) {
+                ([name], Term::Var(found)) if name == found => value,
+                _ => {
+                    let names: Vec<Rc<str>> = names;
+                    let body = Term::Let(Pat::Names(names), Box::new(value), Box::new(term));
+                    commented(&doc, body)
+                }
+            },
+            Item::Let(pat, value, doc) => {
+                commented(&doc, Term::Let(pat, Box::new(value), Box::new(term)))
+            }
+            Item::Check(condition, text) => Term::Check(text, Box::new(condition), Box::new(term)),
+            Item::Add(..) => term,
+        };
+    }
+    term
+}
+
+/// `let x = e`, `let x = x with …` as one, and the first value of a loop likewise.
+fn join_updates(items: &mut Vec<Item>) {
+    let mut k = 0;
+    while k + 1 < items.len() {
+        let joined = match (&items[k], &items[k + 1]) {
+            (Item::Let(Pat::Names(a), first, doc), Item::Let(pat, second, later)) if a.len() == 1 => {
+                let name = &a[0];
+                let only = second.count(name) == 1 && heads(second, name);
+                let rebinds = pat.names().contains(name);
+                let short = !matches!(first, Term::If(..) | Term::Let(..) | Term::Loop(..) | Term::While(..));
+                let join = only && rebinds && (short || !matches!(second, Term::Set(..) | Term::SetSlice(..)));
+                let join = join && !matches!(first, Term::Let(..) | Term::While(..));
+                join.then(|| {
+                    let docs = doc.iter().chain(later).cloned().collect();
+                    Item::Let(pat.clone(), at_head(second.clone(), name, first), docs)
+                })
+            }
+            _ => None,
+        };
+        match joined {
+            Some(item) => {
+                items[k] = item;
+                items.remove(k + 1);
+                k = k.saturating_sub(1);
+            }
+            None => k += 1,
+        }
+    }
+}
+
+/// Whether a name is what a chain of updates or a loop begins with.
+fn heads(term: &Term, name: &Rc<str>) -> bool {
+    match term {
+        Term::Var(found) => found == name,
+        Term::Set(base, ..) | Term::SetSlice(base, ..) => heads(base, name),
+        Term::Loop(pat, init, ..) => match &**init {
+            Term::Tuple(parts) => {
+                let _ = pat;
+                parts.iter().any(|part| heads(part, name))
+            }
+            init => heads(init, name),
+        },
+        _ => false,
+    }
+}
+
+fn at_head(term: Term, name: &Rc<str>, value: &Term) -> Term {
+    match term {
+        Term::Var(found) if found == *name => value.clone(),
+        Term::Set(base, places, new) => Term::Set(Box::new(at_head(*base, name, value)), places, new),
+        Term::SetSlice(base, from, to, new) => {
+            Term::SetSlice(Box::new(at_head(*base, name, value)), from, to, new)
+        }
+        Term::Loop(pat, init, clause, body) => {
+            let init = match *init {
+                Term::Tuple(parts) => {
+                    Term::Tuple(parts.into_iter().map(|part| at_head(part, name, value)).collect())
+                }
+                init => at_head(init, name, value),
+            };
+            Term::Loop(pat, Box::new(init), clause, body)
+        }
+        other => other,
+    }
+}
