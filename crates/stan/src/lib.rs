@@ -24,8 +24,10 @@ pub fn translate(text: &str, file: FileId, name: &str) -> (String, Vec<Problem>)
         Err(problem) => return (String::new(), vec![problem]),
     };
     match translate::program(&program, file, name) {
-        Ok(module) => {
-            let text = lambada_surface::print_module(&module);
+        Ok(definitions) => {
+            let marks = surface::Marks::default();
+            let text = lambada_surface::print_module(&surface::module(&definitions, &marks));
+            let text = surface::with_comments(&text, &marks);
             let formatted = lambada_surface::format(&text, file).unwrap_or(text);
             (formatted, Vec::new())
         }

@@ -22,16 +22,19 @@ pub const TARGET: &str = "target";
 /// A statement without types.
 #[derive(Clone, Debug)]
 pub enum Bind {
-    /// `x = e`; a declaration gives its variable an arbitrary first value.
+    /// `x = e`
     Let { name: Rc<str>, value: Term, declares: bool, doc: Vec<String> },
+    /// A declaration without a definition: an arbitrary first value.
+    Blank { name: Rc<str>, value: Term },
     /// `(x, y) = e`
     Several { pat: Pat, value: Term },
     /// `x[i, 2:3] = e`
     Set { name: Rc<str>, places: Vec<Place>, value: Term, doc: Vec<String> },
     /// `x += e` of a number.
     Add { name: Rc<str>, value: Term, doc: Vec<String> },
-    /// `for (i in from:to) …`, from 0 and without the end.
-    For { var: Rc<str>, from: Term, to: Term, body: Vec<Bind> },
+    /// `for (i in from:to) …`, from 0 and without the end. The names in `blank` have no value yet
+    /// that anyone gave them.
+    For { var: Rc<str>, from: Term, to: Term, body: Vec<Bind>, blank: Names },
     /// `while (c) …`
     While { condition: Term, body: Vec<Bind> },
     /// `if (c) … else …`
@@ -80,6 +83,10 @@ impl Raise<'_> {
     /// The items that compute the names in `live`, and what is added to those of `sums`. Afterwards
     /// `live` has the names that are needed before.
     pub fn items(&self, binds: Vec<Bind>, live: &mut Names, sums: &Names) -> Vec<Item> {
+        self.all(noted(binds, &mut Names::new()), live, sums)
+    }
+
+    fn all(&self, binds: Vec<Bind>, live: &mut Names, sums: &Names) -> Vec<Item> {
         let mut items = Vec::new();
         for bind in binds.into_iter().rev() {
             self.bind(bind, live, sums, &mut items);
@@ -96,8 +103,15 @@ impl Raise<'_> {
                     out.push(Item::Let(Pat::Names(vec![name]), value, doc));
                 }
             }
+            Bind::Blank { name, value } => {
+                if live.remove(&name) {
+                    live.extend(value.free());
+                    out.push(Item::Let(Pat::Names(vec![name]), value, Vec::new()));
+                }
+            }
             Bind::Several { pat, value } => {
                 let names = pat.names();
+                let pat = pat.without(&|name| !live.contains(name));
                 if names.iter().any(|name| live.contains(name)) {
                     names.iter().for_each(|name| {
                         live.remove(name);
@@ -129,7 +143,9 @@ impl Raise<'_> {
             }
             Bind::If { condition, yes, no, doc } => self.branch(condition, (yes, no), doc, live, sums, out),
             Bind::While { condition, body } => self.repeat(&condition, &body, live, sums, out),
-            Bind::For { var, from, to, body } => self.count(Loop { var, from, to, body }, live, sums, out),
+            Bind::For { var, from, to, body, blank } => {
+                self.count(Loop { var, from, to, body, blank }, live, sums, out);
+            }
         }
     }
 
@@ -224,13 +240,13 @@ impl Raise<'_> {
     /// The values of names after statements.
     pub fn block(&self, binds: Vec<Bind>, names: &[Rc<str>]) -> Term {
         let mut live: Names = names.iter().cloned().collect();
-        let items = self.items(binds, &mut live, &Names::new());
+        let items = self.all(binds, &mut live, &Names::new());
         built(items, tuple(names.iter().map(|name| Term::Var(name.clone())).collect()))
     }
 
     /// What statements add to a name.
     pub fn sum(&self, binds: Vec<Bind>, name: &Rc<str>) -> Term {
-        let items = self.items(binds, &mut Names::new(), &Names::from([name.clone()]));
+        let items = self.all(binds, &mut Names::new(), &Names::from([name.clone()]));
         summed(items)
     }
 
@@ -244,7 +260,7 @@ impl Raise<'_> {
         }
         loop {
             let mut before = kept.clone();
-            self.items(body.to_vec(), &mut before, &Names::new());
+            self.all(body.to_vec(), &mut before, &Names::new());
             let more: Vec<Rc<str>> =
                 changed.iter().filter(|name| before.contains(*name) && !kept.contains(*name)).cloned().collect();
             if more.is_empty() {
@@ -283,6 +299,7 @@ impl Raise<'_> {
         let mut added: Names = changed.iter().filter(|name| {
             useful(name) && only_added(&one.body, name)
         }).cloned().collect();
+        one.exchange();
         one.shift(self.dims);
         let mut filled: BTreeMap<Rc<str>, Filled> = BTreeMap::new();
         for name in &changed {
@@ -292,13 +309,13 @@ impl Raise<'_> {
         }
         // Whatever depends on the round before cannot be computed for each index by itself.
         let (body, split) = loop {
-            let body = one.by_element(&filled);
+            let body = one.by_element(&filled, self.dims);
             let others: Vec<&Rc<str>> =
                 changed.iter().filter(|name| !filled.contains_key(*name) && !added.contains(*name)).collect();
             let depends = |before: &Names| others.iter().any(|name| before.contains(*name));
             let wrong = filled.keys().find(|name| {
                 let mut before = Names::from([elem_name(name)]);
-                self.items(body.clone(), &mut before, &Names::new());
+                self.all(body.clone(), &mut before, &Names::new());
                 depends(&before)
             }).cloned();
             if let Some(name) = wrong {
@@ -307,7 +324,7 @@ impl Raise<'_> {
             }
             let wrong = added.iter().find(|name| {
                 let mut before = Names::new();
-                self.items(body.clone(), &mut before, &Names::from([(*name).clone()]));
+                self.all(body.clone(), &mut before, &Names::from([(*name).clone()]));
                 depends(&before) || added.iter().any(|other| before.contains(other))
             }).cloned();
             match wrong {
@@ -324,9 +341,8 @@ impl Raise<'_> {
         } else {
             let mut rest = filled.clone();
             rest.retain(|name, _| !shared.contains(name));
-            Loop { body: one.without_writes(&shared), ..one.clone() }.by_element(&rest)
+            Loop { body: one.without_writes(&shared), ..one.clone() }.by_element(&rest, self.dims)
         };
-        let mut needed = Names::new();
         let mut items: Vec<Item> = Vec::new();
         let clause = || Clause::Range(one.var.clone(), Box::new(one.from.clone()), Box::new(one.to.clone()));
         // In the order of the program: arrays, then sums, then what is carried.
@@ -341,11 +357,10 @@ impl Raise<'_> {
                 shared.iter().filter(|one| position(one) < position(name)).cloned().chain(earlier).collect();
             let mut rest = filled.clone();
             rest.retain(|one, _| !earlier.contains(one));
-            let own = Loop { body: one.without_writes(&earlier), ..one.clone() }.by_element(&rest);
+            let own = Loop { body: one.without_writes(&earlier), ..one.clone() }.by_element(&rest, self.dims);
             let value = own_names(self.block(own, &[elem_name(name)]), filled.keys());
             let value = for_(clause(), value);
             let value = if *how == Filled::Columns { call("transpose", [value]) } else { value };
-            needed.extend(value.free());
             items.push(Item::Let(Pat::Names(vec![name.clone()]), value, docs(&one.body, name)));
         }
         for name in &changed {
@@ -355,12 +370,10 @@ impl Raise<'_> {
                     continue;
                 }
                 let value = sum_of(clause(), value);
-                needed.extend(value.free());
                 let doc = docs(&one.body, name);
                 if sums.contains(name) {
                     items.push(Item::Add(name.clone(), value, doc));
                 } else {
-                    needed.insert(name.clone());
                     let value = bin(Op::Add, Term::Var(name.clone()), value);
                     items.push(Item::Let(Pat::Names(vec![name.clone()]), value, doc));
                 }
@@ -376,24 +389,53 @@ impl Raise<'_> {
             let value = Term::Loop(Pat::Names(kept.clone()), Box::new(init), clause(), Box::new(next));
             finish(kept, value, live, sums, &mut carried);
         }
-        for item in &items {
-            if let Item::Let(pat, ..) = item {
-                pat.names().iter().for_each(|name| {
-                    live.remove(name);
-                });
+        for item in items.iter().rev() {
+            match item {
+                Item::Let(pat, value, _) => {
+                    pat.names().iter().for_each(|name| {
+                        live.remove(name);
+                    });
+                    live.extend(value.free());
+                }
+                Item::Add(_, value, _) => live.extend(value.free()),
+                Item::Check(condition, _) => live.extend(condition.free()),
             }
-        }
-        // Arrays of this loop are bound before its sums use them.
-        for name in changed.iter().filter(|name| filled.contains_key(*name) && !added.contains(*name)) {
-            needed.remove(name);
-        }
-        live.extend(needed);
-        for name in filled.keys() {
-            live.remove(name);
         }
         out.extend(carried);
         out.extend(items.into_iter().rev());
     }
+}
+
+/// The statements with the names that have no value of their own before each loop.
+fn noted(binds: Vec<Bind>, blank: &mut Names) -> Vec<Bind> {
+    let mut out = Vec::new();
+    for bind in binds {
+        let changed = written(std::iter::once(&bind));
+        out.push(match bind {
+            Bind::Blank { name, value } => {
+                blank.insert(name.clone());
+                Bind::Blank { name, value }
+            }
+            Bind::For { var, from, to, body, .. } => {
+                let here = blank.clone();
+                // What an earlier round has written is no longer blank, except element by element.
+                let body = noted(body, &mut blank.clone());
+                Bind::For { var, from, to, body, blank: here }
+            }
+            Bind::While { condition, body } => {
+                Bind::While { condition, body: noted(body, &mut Names::new()) }
+            }
+            Bind::If { condition, yes, no, doc } => {
+                let (yes, no) = (noted(yes, &mut blank.clone()), noted(no, &mut blank.clone()));
+                Bind::If { condition, yes, no, doc }
+            }
+            other => other,
+        });
+        for name in changed {
+            blank.remove(&name);
+        }
+    }
+    out
 }
 
 /// The first values of what a loop carries: 0 for a sum.
@@ -460,6 +502,7 @@ struct Loop {
     from: Term,
     to: Term,
     body: Vec<Bind>,
+    blank: Names,
 }
 
 impl Loop {
@@ -547,7 +590,9 @@ impl Loop {
         fn without(binds: &[Bind], names: &[Rc<str>]) -> Vec<Bind> {
             let keep = |bind: &Bind| !matches!(bind, Bind::Set { name, .. } if names.contains(name));
             binds.iter().filter(|bind| keep(bind)).cloned().map(|bind| match bind {
-                Bind::For { var, from, to, body } => Bind::For { var, from, to, body: without(&body, names) },
+                Bind::For { var, from, to, body, blank } => {
+                    Bind::For { var, from, to, body: without(&body, names), blank }
+                }
                 Bind::If { condition, yes, no, doc } => {
                     Bind::If { condition, yes: without(&yes, names), no: without(&no, names), doc }
                 }
@@ -558,17 +603,45 @@ impl Loop {
     }
 
     /// The body of a round with variables for the elements of the arrays that it fills.
-    fn by_element(&self, filled: &BTreeMap<Rc<str>, Filled>) -> Vec<Bind> {
+    fn by_element(&self, filled: &BTreeMap<Rc<str>, Filled>, dims: &Dims) -> Vec<Bind> {
         let mut body = self.body.clone();
+        let mut first = Vec::new();
         for (name, how) in filled {
             let elem = elem_name(name);
             let value = Term::Var(elem.clone());
+            let dims = dims.get(name).map_or(&[][..], |dims| &dims[1..]);
+            let old = index(Term::Var(name.clone()), vec![Term::Var(self.var.clone())]);
+            let start = match how {
+                Filled::Rows if !self.blank.contains(name) => old,
+                _ => crate::term::filled(dims, Term::Real(0.0)),
+            };
+            first.push(Bind::Blank { name: elem.clone(), value: start });
             body = body.into_iter().map(|bind| {
                 let bind = mapped(bind, &mut |t| elements(t, name, &self.var, &value));
                 renamed(bind, name, &elem, *how)
             }).collect();
         }
-        body
+        first.append(&mut body);
+        first
+    }
+
+    /// Exchanges two loops that do nothing but fill `x[inner, outer]`.
+    fn exchange(&mut self) {
+        let [Bind::For { var, from, to, body, blank }] = &self.body[..] else { return };
+        let own = [Place::At(Term::Var(var.clone())), Place::At(Term::Var(self.var.clone()))];
+        let fills = |bind: &Bind| matches!(bind, Bind::Set { places, .. } if places.starts_with(&own));
+        if from.mentions(&self.var) || to.mentions(&self.var) || !body.iter().all(fills) {
+            return;
+        }
+        let inner = Bind::For {
+            var: self.var.clone(),
+            from: self.from.clone(),
+            to: self.to.clone(),
+            body: body.clone(),
+            blank: blank.clone(),
+        };
+        (self.var, self.from, self.to) = (var.clone(), from.clone(), to.clone());
+        self.body = vec![inner];
     }
 }
 
@@ -599,7 +672,12 @@ fn renamed(bind: Bind, name: &Rc<str>, elem: &Rc<str>, how: Filled) -> Bind {
                 Bind::Set { name, places, value, doc }
             }
         }
-        Bind::For { var, from, to, body } => Bind::For { var, from, to, body: all(body) },
+        Bind::For { var, from, to, body, mut blank } => {
+            if blank.contains(name) {
+                blank.insert(elem.clone());
+            }
+            Bind::For { var, from, to, body: all(body), blank }
+        }
         Bind::While { condition, body } => Bind::While { condition, body: all(body) },
         Bind::If { condition, yes, no, doc } => Bind::If { condition, yes: all(yes), no: all(no), doc },
         other => other,
@@ -614,6 +692,7 @@ fn mapped(bind: Bind, f: &mut dyn FnMut(Term) -> Term) -> Bind {
     match bind {
         Bind::Let { name, value, declares, doc } => Bind::Let { name, value: f(value), declares, doc },
         Bind::Several { pat, value } => Bind::Several { pat, value: f(value) },
+        Bind::Blank { name, value } => Bind::Blank { name, value: f(value) },
         Bind::Set { name, places, value, doc } => {
             let place = |place: Place, f: &mut dyn FnMut(Term) -> Term| match place {
                 Place::At(at) => Place::At(f(at)),
@@ -623,8 +702,8 @@ fn mapped(bind: Bind, f: &mut dyn FnMut(Term) -> Term) -> Bind {
             Bind::Set { name, places, value: f(value), doc }
         }
         Bind::Add { name, value, doc } => Bind::Add { name, value: f(value), doc },
-        Bind::For { var, from, to, body } => {
-            Bind::For { var, from: f(from), to: f(to), body: all(body, f) }
+        Bind::For { var, from, to, body, blank } => {
+            Bind::For { var, from: f(from), to: f(to), body: all(body, f), blank }
         }
         Bind::While { condition, body } => Bind::While { condition: f(condition), body: all(body, f) },
         Bind::If { condition, yes, no, doc } => {
@@ -644,7 +723,12 @@ fn each(binds: &[Bind], f: &mut dyn FnMut(&Bind)) {
                 each(yes, f);
                 each(no, f);
             }
-            Bind::Let { .. } | Bind::Several { .. } | Bind::Set { .. } | Bind::Add { .. } | Bind::Check { .. } => {}
+            Bind::Let { .. }
+            | Bind::Blank { .. }
+            | Bind::Several { .. }
+            | Bind::Set { .. }
+            | Bind::Add { .. }
+            | Bind::Check { .. } => {}
         }
     }
 }
@@ -652,7 +736,10 @@ fn each(binds: &[Bind], f: &mut dyn FnMut(&Bind)) {
 /// Calls `f` with the terms of a statement itself.
 fn terms(bind: &Bind, f: &mut dyn FnMut(&Term)) {
     match bind {
-        Bind::Let { value, .. } | Bind::Several { value, .. } | Bind::Add { value, .. } => f(value),
+        Bind::Let { value, .. }
+        | Bind::Blank { value, .. }
+        | Bind::Several { value, .. }
+        | Bind::Add { value, .. } => f(value),
         Bind::Set { places, value, .. } => {
             for place in places {
                 match place {
@@ -676,7 +763,7 @@ pub fn written<'a>(binds: impl Iterator<Item = &'a Bind> + Clone) -> Vec<Rc<str>
     let mut own = Names::new();
     fn walk(bind: &Bind, names: &mut Vec<Rc<str>>, own: &mut Names) {
         each(std::slice::from_ref(bind), &mut |bind| match bind {
-            Bind::Let { name, declares: true, .. } => {
+            Bind::Let { name, declares: true, .. } | Bind::Blank { name, .. } => {
                 own.insert(name.clone());
             }
             Bind::Let { name, .. } | Bind::Set { name, .. } | Bind::Add { name, .. } => {

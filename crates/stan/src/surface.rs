@@ -1,5 +1,6 @@
 //! Terms → syntax trees of Lambada.
 
+use std::cell::RefCell;
 use std::rc::Rc;
 
 use lambada_surface::ast::{
@@ -7,7 +8,7 @@ use lambada_surface::ast::{
 };
 use lambada_surface::build as make;
 
-use crate::term::{Clause, Names, Pat, Term};
+use crate::term::{Clause, Names, Op, Pat, Term};
 
 /// A definition.
 #[derive(Clone, Debug)]
@@ -30,7 +31,7 @@ pub struct Definition {
 const MODULES: [&str; 7] = ["dist", "linalg", "ode", "random", "space", "special", "fft"];
 
 /// The file with these definitions, and the imports that they need.
-pub fn module(doc: &[String], definitions: &[Definition]) -> Module {
+pub fn module(definitions: &[Definition], marks: &Marks) -> Module {
     let mut used = Names::new();
     for def in definitions {
         def.body.called(&mut used);
@@ -46,9 +47,8 @@ pub fn module(doc: &[String], definitions: &[Definition]) -> Module {
             span: Default::default(),
         })
     });
-    let items = imports.chain(definitions.iter().map(|def| Item::Def(item(def)))).collect();
-    let doc = if doc.is_empty() { None } else { Some(doc.join("\n").into()) };
-    Module { doc, items, written: None }
+    let items = imports.chain(definitions.iter().map(|def| Item::Def(item(def, marks)))).collect();
+    Module { doc: None, items, written: None }
 }
 
 fn named(ty: &TypeExpr, names: &mut Names) {
@@ -62,7 +62,7 @@ fn named(ty: &TypeExpr, names: &mut Names) {
     }
 }
 
-fn item(def: &Definition) -> Def {
+fn item(def: &Definition, marks: &Marks) -> Def {
     let mut own = Names::new();
     def.body.variables(&mut own);
     own.extend(def.params.iter().map(|(name, _)| name.clone()));
@@ -77,7 +77,7 @@ fn item(def: &Definition) -> Def {
         sizes: def.sizes.iter().map(|size| make::name(size.clone())).collect(),
         params: params.collect(),
         result: def.result.clone(),
-        body: Writer { own: &own }.expr(&def.body),
+        body: Writer { own: &own, marks }.expr(&def.body),
         rules: Vec::new(),
         span: Default::default(),
     }
@@ -85,15 +85,49 @@ fn item(def: &Definition) -> Def {
 
 /// A size as an expression.
 pub fn size(term: &Term) -> Expr {
-    Writer { own: &Names::new() }.expr(term)
+    Writer { own: &Names::new(), marks: &Marks::default() }.expr(term)
 }
 
 struct Writer<'a> {
     /// The names of the definition, which hide those of the library.
     own: &'a Names,
+    marks: &'a Marks,
+}
+
+/// Texts of comments inside of sums. A tree has no place for them: a name as long as a line stands
+/// there, so that the line breaks around it.
+pub type Marks = RefCell<Vec<String>>;
+
+fn mark(k: usize) -> String {
+    format!("stan_comment_{k}{}", "_".repeat(90))
+}
+
+/// The text with the comments in place of their marks.
+pub fn with_comments(text: &str, marks: &Marks) -> String {
+    let mut lines = Vec::new();
+    for line in text.lines() {
+        let start = line.find("+ stan_comment_");
+        let comment = start.and_then(|start| {
+            let k = line[start..].trim_start_matches("+ stan_comment_").trim_end_matches('_');
+            Some((start, marks.borrow().get(k.parse::<usize>().ok()?)?.clone()))
+        });
+        match comment {
+            Some((start, text)) => {
+                lines.extend(text.lines().map(|line| format!("{}-- {line}", " ".repeat(start))));
+            }
+            None => lines.push(line.to_string()),
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 impl Writer<'_> {
+    fn mark(&self, text: &str) -> String {
+        let mut marks = self.marks.borrow_mut();
+        marks.push(text.to_string());
+        mark(marks.len() - 1)
+    }
+
     fn expr(&self, term: &Term) -> Expr {
         let boxed = |term: &Term| Box::new(self.expr(term));
         let end = |end: &Option<Box<Term>>| end.as_ref().map(|end| boxed(end));
@@ -106,6 +140,13 @@ impl Writer<'_> {
             Term::Real(x) => make::real(*x),
             Term::Bool(b) => make::expr(ExprKind::Bool(*b)),
             Term::Call(name, args) => make::call(self.function(name), list(args)),
+            Term::Bin(op @ (Op::Add | Op::Sub), a, b) => {
+                let Term::Commented(text, b) = &**b else {
+                    return make::binary(*op, self.expr(a), self.expr(b));
+                };
+                let with_mark = make::binary(Op::Add, self.expr(a), make::var(self.mark(text)));
+                make::binary(*op, with_mark, self.expr(b))
+            }
             Term::Bin(op, a, b) => make::binary(*op, self.expr(a), self.expr(b)),
             Term::Neg(a) => make::unary(UnaryOp::Neg, self.expr(a)),
             Term::Not(a) => make::unary(UnaryOp::Not, self.expr(a)),

@@ -80,7 +80,28 @@ pub enum Pat {
     Record(Vec<(Rc<str>, Rc<str>)>),
 }
 
+/// An array of `sizes`, nested for several, of one value.
+pub fn filled(sizes: &[Term], value: Term) -> Term {
+    match sizes {
+        [] => value,
+        [size] if value == Term::Int(0) || value == Term::Real(0.0) => call("zeros", [size.clone()]),
+        [size, rest @ ..] => call("replicate", [size.clone(), filled(rest, value)]),
+    }
+}
+
 impl Pat {
+    /// The pattern with `_` for some names.
+    #[must_use]
+    pub fn without(self, dropped: &dyn Fn(&Rc<str>) -> bool) -> Pat {
+        let name = |name: Rc<str>| if dropped(&name) { "_".into() } else { name };
+        match self {
+            Pat::Names(names) => Pat::Names(names.into_iter().map(name).collect()),
+            Pat::Record(fields) => {
+                Pat::Record(fields.into_iter().map(|(field, one)| (field, name(one))).collect())
+            }
+        }
+    }
+
     /// The names that it binds.
     pub fn names(&self) -> Vec<Rc<str>> {
         match self {

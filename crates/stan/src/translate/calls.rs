@@ -3,12 +3,12 @@
 use lambada_source::Span;
 
 use super::densities::{column, last};
-use super::expr::{Typed, filled, tabulated};
+use super::expr::{Typed, tabulated};
 use super::scope::{Done, Scope};
 use crate::ast::{Expr, ExprKind, Name};
 use crate::functions::{binary, unary};
 use crate::messages;
-use crate::term::{Clause, Op, Term, bin, call, for_, for_range, index, simplify, var};
+use crate::term::{filled, Clause, Op, Term, bin, call, for_, for_range, index, simplify, var};
 use crate::types::{Dim, Ty};
 
 impl Scope {

@@ -7,7 +7,7 @@ use super::scope::{Done, Scope};
 use crate::ast::{Expr, ExprKind, Name};
 use crate::functions::{Distribution, distribution, of_distribution};
 use crate::messages;
-use crate::term::{Clause, Op, Term, bin, call, for_, for_range, index, neg, simplify};
+use crate::term::{Clause, Op, Term, bin, call, for_, for_range, index, simplify};
 use crate::types::Ty;
 
 /// Number of axes of an argument of a form.
@@ -301,11 +301,6 @@ fn form(known: &Distribution, k: usize) -> char {
 pub(crate) fn last(array: Term, size: Term, count: Term) -> Term {
     let from = simplify(bin(Op::Sub, size, count));
     Term::Slice(Box::new(array), Some(Box::new(from)), None)
-}
-
-/// `-1 * x` as `-x`.
-pub(crate) fn opposite(x: Term) -> Term {
-    neg(x)
 }
 
 /// Column `j` of a matrix.

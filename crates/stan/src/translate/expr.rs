@@ -469,15 +469,6 @@ fn spelling(op: BinaryOp) -> &'static str {
     }
 }
 
-/// An array of `size` values, nested for several sizes.
-pub(crate) fn filled(sizes: &[Term], value: Term) -> Term {
-    match sizes {
-        [] => value,
-        [size] if value == Term::Int(0) || value == Term::Real(0.0) => call("zeros", [size.clone()]),
-        [size, rest @ ..] => call("replicate", [size.clone(), filled(rest, value)]),
-    }
-}
-
 /// `for i < n => body i`
 pub(crate) fn tabulated(name: &str, size: Term, body: impl FnOnce(Term) -> Term) -> Term {
     let at = Term::Var(name.into());

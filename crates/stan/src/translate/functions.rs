@@ -11,7 +11,7 @@ use crate::ast::{Base, Expr, ExprKind, Function, Stmt, StmtKind, Type};
 use crate::messages;
 use crate::raise::{Bind, Raise, TARGET, built};
 use crate::surface::Definition;
-use crate::term::{Names, Term, var};
+use crate::term::{Names, Term, call, index, var};
 use crate::types::{Dim, Ty};
 
 /// Functions of the prelude that translations call; a function of the program of such a name gets
@@ -68,13 +68,13 @@ impl Scope {
         let mut sizes: Vec<Rc<str>> = Vec::new();
         let mut params = Vec::new();
         if known.random {
-            params.push((Rc::from("key"), make::named_ty("random.key")));
+            params.push((Rc::from("key"), Ty::Int, make::named_ty("random.key")));
         }
         for ((_, name), ty) in function.params.iter().zip(&known.params) {
             let ty = self.with_sizes(ty, &mut sizes);
             let info = self.declare(&name.text, ty.clone());
             let scalar = if ty.scalar() == Ty::Int { "int" } else { "real" };
-            params.push((info.name, arrays(&ty.dims(), make::named_ty(scalar))));
+            params.push((info.name, ty, make::named_ty(scalar)));
         }
         self.keys = (0, 2);
         let dims = self.dims.clone();
@@ -89,6 +89,32 @@ impl Scope {
         };
         self.keys = (0, 0);
         self.dims = dims;
+        // A size that only the signature mentions would forbid that it equals another one.
+        let mut term = term;
+        let mut owner: Option<Rc<str>> = None;
+        for (name, ty, _) in &params {
+            let own = |dim: &Option<Term>| match dim {
+                Some(Term::Var(size)) => Some(size.clone()),
+                _ => None,
+            };
+            let dims: Vec<Option<Rc<str>>> = ty.dims().iter().map(own).collect();
+            for (axis, size) in dims.iter().enumerate() {
+                let Some(size) = size else { continue };
+                let is_named = term.mentions(size) && owner.as_ref().is_none_or(|one| one == name);
+                if is_named {
+                    owner = Some(name.clone());
+                    continue;
+                }
+                let at = std::iter::repeat_n(Term::Int(0), axis).collect();
+                term = term.replace(size, &call("length", [index(Term::Var(name.clone()), at)]));
+                sizes.retain(|one| one != size);
+            }
+        }
+        let open = |ty: &Ty| -> Vec<Dim> {
+            let known = |dim: Dim| dim.filter(|dim| matches!(dim, Term::Var(size) if sizes.contains(size)));
+            ty.dims().into_iter().map(known).collect()
+        };
+        let params = params.iter().map(|(name, ty, scalar)| (name.clone(), arrays(&open(ty), scalar.clone()))).collect();
         let result = known.result.as_ref().map_or(make::named_ty("real"), |ty| {
             let scalar = if ty.scalar() == Ty::Int { "int" } else { "real" };
             arrays(&ty.dims(), make::named_ty(scalar))

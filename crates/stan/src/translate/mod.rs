@@ -17,23 +17,23 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use lambada_source::{FileId, Problem, Span};
-use lambada_surface::ast::{Module, TypeExpr};
+use lambada_surface::ast::TypeExpr;
 use lambada_surface::build as make;
 
 use crate::ast::{Program, Stmt, StmtKind};
 use crate::messages;
-use crate::raise::{Bind, Dims, Item, Raise, TARGET, built, summed, written};
-use crate::surface::{Definition, module};
-use crate::term::{Names, Op, Pat, Term, call, tuple};
+use crate::raise::{Bind, Dims, Item, Raise, TARGET, built, summed};
+use crate::surface::Definition;
+use crate::term::{Names, Op, Pat, Term, call};
 use crate::types::Ty;
 use parameters::External;
 use scope::{Done, Info, Scope, lambada_name};
 
-/// The file of a program.
+/// The definitions of a program.
 ///
 /// # Errors
 /// What has no translation.
-pub(crate) fn program(program: &Program, file: FileId, name: &str) -> Result<Module, Vec<Problem>> {
+pub(crate) fn program(program: &Program, file: FileId, name: &str) -> Result<Vec<Definition>, Vec<Problem>> {
     if program.parameters.is_empty() && program.model.is_empty() {
         return Err(vec![messages::no_model(Span::new(file, 0, 0))]);
     }
@@ -43,7 +43,7 @@ pub(crate) fn program(program: &Program, file: FileId, name: &str) -> Result<Mod
     let mut definitions = scope.function_definitions(&program.functions)?;
     let whole = Whole::new(&mut scope, program).map_err(|problem| vec![problem])?;
     definitions.extend(whole.definitions(program, &mut scope, name));
-    Ok(module(&[], &definitions))
+    Ok(definitions)
 }
 
 /// All names of variables that the program declares.
@@ -120,12 +120,17 @@ impl Whole {
         for decl in &program.parameters {
             let (external, binds) = scope.parameter(decl, &known)?;
             let name = lambada_name(&decl.name.text);
-            if !binds.is_empty() {
+            let binds_are_empty = binds.is_empty();
+            if !binds_are_empty {
                 constrained.push(name.clone());
                 raw.push(format!("`{}` is `{name}` without its bounds.", external.name));
             }
             bounded.extend(binds);
             parameters.push(external);
+            if !binds_are_empty {
+                // Definitions that `bounded` does not precede take the parameter itself.
+                parameters.push(External::plain(scope.find(&decl.name.text, decl.name.span)?));
+            }
             note(&mut notes, &name, &decl.doc);
         }
         notes.extend(raw);
@@ -162,7 +167,9 @@ impl Whole {
         let raise = Raise { dims: &self.dims };
         let declared = |binds: &[Bind]| -> Vec<Rc<str>> {
             let all = binds.iter().filter_map(|bind| match bind {
-                Bind::Let { name, declares: true, .. } => Some(name.clone()),
+                Bind::Let { name, declares: true, .. } | Bind::Blank { name, .. } => {
+                    Some(name.clone())
+                }
                 _ => None,
             });
             all.collect()
@@ -407,10 +414,4 @@ fn is_size(term: &Term, integers: &Names) -> bool {
         Term::Bin(Op::Add | Op::Sub | Op::Mul, a, b) => is_size(a, integers) && is_size(b, integers),
         _ => false,
     }
-}
-
-/// Kept for the order of imports in this module.
-#[allow(dead_code)]
-fn unused(names: Vec<Term>) -> (Term, Vec<Rc<str>>) {
-    (tuple(names), written(std::iter::empty()))
 }

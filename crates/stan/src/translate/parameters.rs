@@ -5,7 +5,6 @@ use std::rc::Rc;
 use lambada_surface::ast::{TypeExpr, TypeKind};
 use lambada_surface::build as make;
 
-use super::expr::filled;
 use super::scope::{Done, Info, Scope, lambada_name};
 use super::is_size;
 use crate::ast::{Base, Decl, Expr, ExprKind};
@@ -33,6 +32,12 @@ impl External {
         };
         let written = arrays(&info.ty.dims(), make::named_ty(scalar));
         External { name: info.name.clone(), ty: info.ty.clone(), written, is_parameter: false }
+    }
+
+    /// A parameter within its bounds.
+    pub fn plain(info: &Info) -> External {
+        let written = arrays(&info.ty.dims(), make::named_ty("real"));
+        External { name: info.name.clone(), ty: info.ty.clone(), written, is_parameter: true }
     }
 }
 
@@ -189,7 +194,6 @@ impl Scope {
         }
         let name = lambada_name(&decl.name.text);
         out.insert(0, Bind::Let { name, value, declares: false, doc: Vec::new() });
-        let _ = filled;
         Ok(out)
     }
 }

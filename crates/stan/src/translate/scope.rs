@@ -73,8 +73,12 @@ impl Scope {
 
     pub fn declare(&mut self, name: &str, ty: Ty) -> Info {
         let zero_based = ty.scalar() == Ty::Int && self.zero_based.contains(name);
-        let info = Info { ty, name: lambada_name(name), term: None, zero_based };
-        let dims: Option<Vec<Term>> = info.ty.dims().into_iter().collect();
+        let dims: Option<Vec<Term>> = ty.dims().into_iter().collect();
+        // Another block may have a variable of this name with other sizes.
+        let own = lambada_name(name);
+        let differs = self.dims.get(&own).is_some_and(|known| dims.as_ref() != Some(known));
+        let own = if differs { self.fresh(name) } else { own };
+        let info = Info { ty, name: own, term: None, zero_based };
         if let Some(dims) = dims {
             self.dims.insert(info.name.clone(), dims);
         }

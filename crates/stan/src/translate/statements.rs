@@ -2,13 +2,12 @@
 
 use lambada_source::Span;
 
-use super::expr::filled;
 use super::scope::{Done, Info, Scope};
 use crate::ast::{BinaryOp, Decl, Expr, ExprKind, Index, Name, Stmt, StmtKind, Type};
 use crate::ast::Base;
 use crate::messages;
 use crate::raise::{Bind, Place, TARGET};
-use crate::term::{Op, Term, bin, call, index, neg, simplify, var};
+use crate::term::{Names, filled, Op, Term, bin, call, index, neg, simplify, var};
 use crate::types::{Dim, Ty};
 
 impl Scope {
@@ -66,7 +65,7 @@ impl Scope {
                     scope.loops.push(Some(name.clone()));
                     let body = scope.statements(body);
                     scope.loops.pop();
-                    Ok(Bind::For { var: name, from, to, body: body? })
+                    Ok(Bind::For { var: name, from, to, body: body?, blank: Names::new() })
                 })?;
                 out.push(bind);
             }
@@ -137,7 +136,7 @@ impl Scope {
             scope.loops.push(Some(name.clone()));
             let body = scope.statements(body);
             scope.loops.pop();
-            Ok(Bind::For { var: name, from: Term::Int(0), to, body: body? })
+            Ok(Bind::For { var: name, from: Term::Int(0), to, body: body?, blank: Names::new() })
         })?;
         out.push(bind);
         Ok(())
@@ -156,7 +155,10 @@ impl Scope {
         let value = match value {
             Some(value) if info.zero_based => simplify(bin(Op::Sub, value, Term::Int(1))),
             Some(value) => value,
-            None => start,
+            None => {
+                out.push(Bind::Blank { name: info.name, value: start });
+                return Ok(());
+            }
         };
         out.push(Bind::Let { name: info.name, value, declares: true, doc: decl.doc.clone() });
         Ok(())
