@@ -148,12 +148,7 @@ impl Scope {
         one: usize,
         apply: impl Fn(Vec<Term>) -> Term,
     ) -> Done<Term> {
-        let name = self.element_name();
         let category = matches!(form(known, one), 'k');
-        let mut terms = Vec::new();
-        for (k, (form, arg)) in known.forms.chars().zip(args).enumerate() {
-            terms.push(if k == one { Term::Var(name.clone()) } else { self.argument(form, arg)? });
-        }
         let over = match &args[one].kind {
             ExprKind::Call(f, parts) if f.text == "to_vector" && parts.len() == 1 => {
                 let (term, ty) = self.number(&parts[0])?;
@@ -162,7 +157,19 @@ impl Scope {
             _ if category => self.places(&args[one])?,
             _ => self.term(&args[one])?,
         };
-        Ok(call("sum", [for_(Clause::In(name, Box::new(over)), apply(terms))]))
+        // A comprehension is gone through as it is.
+        let (clauses, element) = match over {
+            Term::For(clauses, None, body) if clauses.len() == 1 => (clauses, *body),
+            over => {
+                let name = self.element_name();
+                (vec![Clause::In(name.clone(), Box::new(over))], Term::Var(name))
+            }
+        };
+        let mut terms = Vec::new();
+        for (k, (form, arg)) in known.forms.chars().zip(args).enumerate() {
+            terms.push(if k == one { element.clone() } else { self.argument(form, arg)? });
+        }
+        Ok(call("sum", [Term::For(clauses, None, Box::new(apply(terms)))]))
     }
 
     /// The arguments that are vectorized over.

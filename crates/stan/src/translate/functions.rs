@@ -65,6 +65,7 @@ impl Scope {
 
     fn function(&mut self, function: &Function, body: &[Stmt]) -> Done<Definition> {
         let known = self.functions[&function.name.text].clone();
+        let dims = self.dims.clone();
         let mut sizes: Vec<Rc<str>> = Vec::new();
         let mut params = Vec::new();
         if known.random {
@@ -77,7 +78,6 @@ impl Scope {
             params.push((info.name, ty, make::named_ty(scalar)));
         }
         self.keys = (0, 2);
-        let dims = self.dims.clone();
         let term = if function.result.is_none() {
             let binds = self.statements(body)?;
             Raise { dims: &self.dims }.sum(binds, &TARGET.into())
