@@ -144,7 +144,11 @@ impl Raise<'_> {
             Bind::If { condition, yes, no, doc } => self.branch(condition, (yes, no), doc, live, sums, out),
             Bind::While { condition, body } => self.repeat(&condition, &body, live, sums, out),
             Bind::For { var, from, to, body, blank } => {
-                self.count(Loop { var, from, to, body, blank }, live, sums, out);
+                let one = Loop { var, from, to, body, blank };
+                match one.row(self.dims) {
+                    Some(binds) => binds.into_iter().rev().for_each(|bind| self.bind(bind, live, sums, out)),
+                    None => self.count(one, live, sums, out),
+                }
             }
         }
     }
@@ -179,7 +183,7 @@ impl Raise<'_> {
             let low = from.clone().unwrap_or(Term::Int(0));
             let row = Term::Var(var.clone());
             let elem = element(value, simplify(bin(Op::Sub, row.clone(), low.clone())));
-            let size = self.dims.get(name).and_then(|dims| dims.get(k)).cloned();
+            let size = sizes(self.dims, name).and_then(|dims| dims.get(k)).cloned();
             let size = size.unwrap_or_else(|| call("length", [part.clone()]));
             if from.is_none() && to.is_none() {
                 let row = index(part, vec![row]);
@@ -341,7 +345,7 @@ impl Raise<'_> {
         } else {
             let mut rest = filled.clone();
             rest.retain(|name, _| !shared.contains(name));
-            Loop { body: one.without_writes(&shared), ..one.clone() }.by_element(&rest, self.dims)
+            Loop { body: without(&one.body, &shared), ..one.clone() }.by_element(&rest, self.dims)
         };
         let mut items: Vec<Item> = Vec::new();
         let clause = || Clause::Range(one.var.clone(), Box::new(one.from.clone()), Box::new(one.to.clone()));
@@ -357,7 +361,7 @@ impl Raise<'_> {
                 shared.iter().filter(|one| position(one) < position(name)).cloned().chain(earlier).collect();
             let mut rest = filled.clone();
             rest.retain(|one, _| !earlier.contains(one));
-            let own = Loop { body: one.without_writes(&earlier), ..one.clone() }.by_element(&rest, self.dims);
+            let own = Loop { body: without(&one.body, &earlier), ..one.clone() }.by_element(&rest, self.dims);
             let value = own_names(self.block(own, &[elem_name(name)]), filled.keys());
             let value = for_(clause(), value);
             let value = if *how == Filled::Columns { call("transpose", [value]) } else { value };
@@ -369,8 +373,12 @@ impl Raise<'_> {
                 if value == Term::Int(0) {
                     continue;
                 }
+                // The comment of the only summand is that of the sum.
+                let (doc, value) = match value {
+                    Term::Commented(text, value) => (vec![text.to_string()], *value),
+                    value => (Vec::new(), value),
+                };
                 let value = sum_of(clause(), value);
-                let doc = docs(&one.body, name);
                 if sums.contains(name) {
                     items.push(Item::Add(name.clone(), value, doc));
                 } else {
@@ -471,9 +479,27 @@ fn sum_of(clause: Clause, value: Term) -> Term {
     call("sum", [Term::For(vec![clause], None, Box::new(value))])
 }
 
+/// The sizes of an array, also of an element or a row of a declared one.
+fn sizes<'a>(dims: &'a Dims, name: &str) -> Option<&'a [Term]> {
+    if let Some(found) = dims.get(name) {
+        return Some(found);
+    }
+    if let Some(base) = name.strip_suffix(ELEMENT) {
+        return sizes(dims, base)?.get(1..);
+    }
+    let (base, skipped) = name.rsplit_once(ROW)?;
+    sizes(dims, base)?.get(skipped.len() + 1..)
+}
+
+/// The end of the name of an element.
+const ELEMENT: &str = "_now";
+
+/// The end of the name of a row, before an `x` for each index but the first.
+const ROW: &str = "_row";
+
 /// The name of the element of an array that a round of a loop computes.
 fn elem_name(name: &Rc<str>) -> Rc<str> {
-    format!("{name}_now").into()
+    format!("{name}{ELEMENT}").into()
 }
 
 /// The term with the names of arrays for their elements, where the arrays do not occur.
@@ -512,7 +538,7 @@ impl Loop {
         each(&self.body, &mut |bind| {
             if let Bind::Set { name, places, .. } = bind
                 && let Some(Place::At(at)) = places.first()
-                && let Some(size) = dims.get(name).and_then(|dims| dims.first())
+                && let Some(size) = sizes(dims, name).and_then(|dims| dims.first())
                 && let Term::Int(k) = simplify(bin(Op::Sub, at.clone(), Term::Var(self.var.clone())))
                 && k != 0
                 && plus(&self.from, k) == Term::Int(0)
@@ -530,7 +556,7 @@ impl Loop {
 
     /// Whether and how the loop computes an array element by element.
     fn fills(&self, name: &Rc<str>, dims: &Dims) -> Option<Filled> {
-        let dims = dims.get(name)?;
+        let dims = sizes(dims, name)?;
         if self.from != Term::Int(0) {
             return None;
         }
@@ -548,6 +574,78 @@ impl Loop {
             writes_are(&self.body, name, &own) && !reads(&self.body, name)
         };
         (columns && self.writes_always(name)).then_some(Filled::Columns)
+    }
+
+    /// A loop that fills one row `x[c]`, as a loop that fills an array and the assignment of that.
+    fn row(&self, dims: &Dims) -> Option<Vec<Bind>> {
+        if self.from != Term::Int(0) {
+            return None;
+        }
+        let changed = written(self.body.iter());
+        let here = Place::At(Term::Var(self.var.clone()));
+        let mut found: Option<(Rc<str>, Vec<Place>)> = None;
+        each(&self.body, &mut |bind| {
+            if let Bind::Set { name, places, .. } = bind
+                && found.is_none()
+                && let Some(axis) = places.iter().position(|place| *place == here)
+                && axis > 0
+                && sizes(dims, name).and_then(|dims| dims.get(axis)) == Some(&self.to)
+            {
+                found = Some((name.clone(), places[..axis].to_vec()));
+            }
+        });
+        let (name, prefix) = found?;
+        let mut inner = Names::from([self.var.clone()]);
+        each(&self.body, &mut |bind| match bind {
+            Bind::For { var, .. } => {
+                inner.insert(var.clone());
+            }
+            Bind::Let { name, .. } | Bind::Blank { name, .. } => {
+                inner.insert(name.clone());
+            }
+            _ => {}
+        });
+        let fixed: Option<Vec<Term>> = prefix.iter().map(|place| match place {
+            Place::At(at)
+                if !inner.iter().any(|name| at.mentions(name))
+                    && !changed.iter().any(|name| at.mentions(name)) =>
+            {
+                Some(at.clone())
+            }
+            _ => None,
+        }).collect();
+        let fixed = fixed?;
+        let mut own = prefix;
+        own.push(here);
+        let row: Rc<str> = format!("{name}{ROW}{}", "x".repeat(fixed.len() - 1)).into();
+        if !changed.contains(&name) || !writes_are(&self.body, &name, &|places| places.starts_with(&own)) {
+            return None;
+        }
+        // Other rows may be read, if they evidently are others.
+        let mut apart = true;
+        let value = Term::Var(row.clone());
+        let body: Vec<Bind> = self.body.iter().cloned().map(|bind| {
+            mapped(bind, &mut |term| in_row(term, &name, &fixed, &value, &mut apart))
+        }).map(|bind| of_row(bind, &name, fixed.len(), &row)).collect();
+        if !apart {
+            return None;
+        }
+        let blank = self.blank.contains(&name);
+        let rest = sizes(dims, &name)?.get(fixed.len()..)?;
+        let start = match blank {
+            true => crate::term::filled(rest, Term::Real(0.0)),
+            false => index(Term::Var(name.clone()), fixed.clone()),
+        };
+        let mut inner = self.blank.clone();
+        if blank {
+            inner.insert(row.clone());
+        }
+        let places = fixed.into_iter().map(Place::At).collect();
+        Some(vec![
+            Bind::Blank { name: row.clone(), value: start },
+            Bind::For { var: self.var.clone(), from: Term::Int(0), to: self.to.clone(), body, blank: inner },
+            Bind::Set { name, places, value, doc: Vec::new() },
+        ])
     }
 
     /// Whether no round leaves the element as it was before the loop.
@@ -575,31 +673,16 @@ impl Loop {
         own
     }
 
-    /// Whether all statements that change an array come before those that read it.
+    /// Whether all statements that change an array come before those that read it otherwise.
     fn written_before_read(&self, name: &Rc<str>) -> bool {
         let last = self.body.iter().rposition(|bind| written([bind].into_iter()).contains(name));
-        let first = self.body.iter().position(|bind| reads(std::slice::from_ref(bind), name));
+        let first = self.body.iter().position(|bind| {
+            reads(&without(std::slice::from_ref(bind), std::slice::from_ref(name)), name)
+        });
         match (last, first) {
             (Some(last), Some(first)) => last < first,
             _ => true,
         }
-    }
-
-    /// The body without what changes arrays.
-    fn without_writes(&self, names: &[Rc<str>]) -> Vec<Bind> {
-        fn without(binds: &[Bind], names: &[Rc<str>]) -> Vec<Bind> {
-            let keep = |bind: &Bind| !matches!(bind, Bind::Set { name, .. } if names.contains(name));
-            binds.iter().filter(|bind| keep(bind)).cloned().map(|bind| match bind {
-                Bind::For { var, from, to, body, blank } => {
-                    Bind::For { var, from, to, body: without(&body, names), blank }
-                }
-                Bind::If { condition, yes, no, doc } => {
-                    Bind::If { condition, yes: without(&yes, names), no: without(&no, names), doc }
-                }
-                other => other,
-            }).collect()
-        }
-        without(&self.body, names)
     }
 
     /// The body of a round with variables for the elements of the arrays that it fills.
@@ -609,7 +692,7 @@ impl Loop {
         for (name, how) in filled {
             let elem = elem_name(name);
             let value = Term::Var(elem.clone());
-            let dims = dims.get(name).map_or(&[][..], |dims| &dims[1..]);
+            let dims = sizes(dims, name).and_then(|dims| dims.get(1..)).unwrap_or(&[]);
             let old = index(Term::Var(name.clone()), vec![Term::Var(self.var.clone())]);
             let start = match how {
                 Filled::Rows if !self.blank.contains(name) => old,
@@ -645,6 +728,21 @@ impl Loop {
     }
 }
 
+/// Statements without those that change arrays.
+fn without(binds: &[Bind], names: &[Rc<str>]) -> Vec<Bind> {
+    let keep = |bind: &&Bind| !matches!(bind, Bind::Set { name, .. } if names.contains(name));
+    let inner = |bind: Bind| match bind {
+        Bind::For { var, from, to, body, blank } => {
+            Bind::For { var, from, to, body: without(&body, names), blank }
+        }
+        Bind::If { condition, yes, no, doc } => {
+            Bind::If { condition, yes: without(&yes, names), no: without(&no, names), doc }
+        }
+        other => other,
+    };
+    binds.iter().filter(keep).cloned().map(inner).collect()
+}
+
 /// Replaces `name[var, rest]` by `elem[rest]`.
 fn elements(term: Term, name: &Rc<str>, var: &Rc<str>, elem: &Term) -> Term {
     if let Term::Index(base, places) = &term
@@ -655,6 +753,48 @@ fn elements(term: Term, name: &Rc<str>, var: &Rc<str>, elem: &Term) -> Term {
         return index(elem.clone(), rest);
     }
     term.map(&mut |part| elements(part, name, var, elem))
+}
+
+/// Replaces `name[fixed, rest]` by `row[rest]`; clears `apart` where another row may be the same.
+fn in_row(term: Term, name: &Rc<str>, fixed: &[Term], row: &Term, apart: &mut bool) -> Term {
+    match term {
+        Term::Index(base, places) if *base == Term::Var(name.clone()) => {
+            let places: Vec<Term> =
+                places.into_iter().map(|place| in_row(place, name, fixed, row, apart)).collect();
+            if places.len() >= fixed.len() && places[..fixed.len()] == *fixed {
+                return index(row.clone(), places[fixed.len()..].to_vec());
+            }
+            let differs = |(a, b): (&Term, &Term)| {
+                matches!(simplify(bin(Op::Sub, a.clone(), b.clone())), Term::Int(k) if k != 0)
+            };
+            *apart &= places.iter().zip(fixed).any(differs);
+            Term::Index(base, places)
+        }
+        Term::Var(found) if found == *name => {
+            *apart = false;
+            Term::Var(found)
+        }
+        other => other.map(&mut |part| in_row(part, name, fixed, row, apart)),
+    }
+}
+
+/// Assignments to `name[fixed, rest]` as assignments to `row[rest]`.
+fn of_row(bind: Bind, name: &Rc<str>, fixed: usize, row: &Rc<str>) -> Bind {
+    let all = |binds: Vec<Bind>| binds.into_iter().map(|bind| of_row(bind, name, fixed, row)).collect();
+    match bind {
+        Bind::Set { name: found, places, value, doc } if found == *name => {
+            Bind::Set { name: row.clone(), places: places[fixed..].to_vec(), value, doc }
+        }
+        Bind::For { var, from, to, body, mut blank } => {
+            if blank.contains(name) {
+                blank.insert(row.clone());
+            }
+            Bind::For { var, from, to, body: all(body), blank }
+        }
+        Bind::While { condition, body } => Bind::While { condition, body: all(body) },
+        Bind::If { condition, yes, no, doc } => Bind::If { condition, yes: all(yes), no: all(no), doc },
+        other => other,
+    }
 }
 
 /// Assignments to `name[var, rest]` as assignments to `elem[rest]`.
@@ -824,7 +964,7 @@ fn writes_are(binds: &[Bind], name: &Rc<str>, own: &dyn Fn(&[Place]) -> bool) ->
 /// The comments at the statements that change a name.
 fn docs(binds: &[Bind], name: &Rc<str>) -> Vec<String> {
     let mut lines = Vec::new();
-    each(binds, &mut |bind| match bind {
+    binds.iter().for_each(|bind| match bind {
         Bind::Let { name: found, doc, .. } | Bind::Set { name: found, doc, .. } | Bind::Add { name: found, doc, .. }
             if found == name =>
         {
@@ -911,12 +1051,29 @@ pub fn built(mut items: Vec<Item>, value: Term) -> Term {
         term = match item {
             Item::Let(Pat::Names(names), value, doc) => match (&names[..], &term) {
                 ([name], Term::Var(found)) if name == found => value,
+                (names, Term::Tuple(parts))
+                    if names.len() == parts.len()
+                        && names.iter().zip(parts).all(|(name, part)| *part == Term::Var(name.clone())) =>
+                {
+                    value
+                }
                 _ => {
-                    let names: Vec<Rc<str>> = names;
                     let body = Term::Let(Pat::Names(names), Box::new(value), Box::new(term));
                     commented(&doc, body)
                 }
             },
+            // What is taken apart only to be put together again.
+            Item::Let(Pat::Record(fields), value, _) if is_record_of(&term, &fields) => value,
+            Item::Let(Pat::Record(fields), value, doc) => {
+                let used: Vec<&(Rc<str>, Rc<str>)> = fields.iter().filter(|(_, name)| &**name != "_").collect();
+                let (pat, value) = match &used[..] {
+                    [(field, name)] => {
+                        (Pat::Names(vec![name.clone()]), Term::Field(Box::new(value), field.clone()))
+                    }
+                    _ => (Pat::Record(fields), value),
+                };
+                commented(&doc, Term::Let(pat, Box::new(value), Box::new(term)))
+            }
             Item::Let(pat, value, doc) => {
                 commented(&doc, Term::Let(pat, Box::new(value), Box::new(term)))
             }
@@ -927,29 +1084,21 @@ pub fn built(mut items: Vec<Item>, value: Term) -> Term {
     term
 }
 
+fn is_record_of(term: &Term, fields: &[(Rc<str>, Rc<str>)]) -> bool {
+    let same = |((a, value), (b, name)): (&(Rc<str>, Term), &(Rc<str>, Rc<str>))| {
+        a == b && *value == Term::Var(name.clone())
+    };
+    matches!(term, Term::Record(parts) if parts.len() == fields.len() && parts.iter().zip(fields).all(same))
+}
+
 /// `let x = e`, `let x = x with …` as one, and the first value of a loop likewise.
 fn join_updates(items: &mut Vec<Item>) {
     let mut k = 0;
     while k + 1 < items.len() {
-        let joined = match (&items[k], &items[k + 1]) {
-            (Item::Let(Pat::Names(a), first, doc), Item::Let(pat, second, later)) if a.len() == 1 => {
-                let name = &a[0];
-                let only = second.count(name) == 1 && heads(second, name);
-                let rebinds = pat.names().contains(name);
-                let short = !matches!(first, Term::If(..) | Term::Let(..) | Term::Loop(..) | Term::While(..));
-                let join = only && rebinds && (short || !matches!(second, Term::Set(..) | Term::SetSlice(..)));
-                let join = join && !matches!(first, Term::Let(..) | Term::While(..));
-                join.then(|| {
-                    let docs = doc.iter().chain(later).cloned().collect();
-                    Item::Let(pat.clone(), at_head(second.clone(), name, first), docs)
-                })
-            }
-            _ => None,
-        };
-        match joined {
-            Some(item) => {
-                items[k] = item;
-                items.remove(k + 1);
+        match joined(items, k) {
+            Some((next, item)) => {
+                items[next] = item;
+                items.remove(k);
                 k = k.saturating_sub(1);
             }
             None => k += 1,
@@ -957,26 +1106,91 @@ fn join_updates(items: &mut Vec<Item>) {
     }
 }
 
-/// Whether a name is what a chain of updates or a loop begins with.
+/// The first item that uses the value of item `k`, with that value in it, if it may be there.
+fn joined(items: &[Item], k: usize) -> Option<(usize, Item)> {
+    let Item::Let(Pat::Names(names), first, doc) = &items[k] else { return None };
+    let [name] = &names[..] else { return None };
+    let free = first.free();
+    let mut next = k + 1;
+    loop {
+        match items.get(next)? {
+            Item::Let(pat, second, later) => {
+                if !second.mentions(name) {
+                    let bound = pat.names();
+                    if bound.contains(name) || bound.iter().any(|one| free.contains(one)) {
+                        return None;
+                    }
+                    next += 1;
+                    continue;
+                }
+                let rebinds = pat.names().contains(name);
+                let used_later = !rebinds
+                    && items[next + 1..].iter().any(|item| match item {
+                        Item::Let(_, value, _) | Item::Add(_, value, _) | Item::Check(value, _) => {
+                            value.mentions(name)
+                        }
+                    });
+                let is_row = name.contains(ROW) && !used_later;
+                if second.count(name) != 1 || !(rebinds && heads(second, name) || is_row && is_set_to(second, name)) {
+                    return None;
+                }
+                let long = matches!(first, Term::If(..) | Term::Loop(..));
+                let update = matches!(second, Term::Set(..) | Term::SetSlice(..) | Term::Bin(..));
+                if matches!(first, Term::Let(..) | Term::While(..)) || (long && update && !is_row) {
+                    return None;
+                }
+                let docs = doc.iter().chain(later).cloned().collect();
+                return Some((next, Item::Let(pat.clone(), at_head(second.clone(), name, first), docs)));
+            }
+            Item::Add(_, value, _) | Item::Check(value, _) => {
+                if value.mentions(name) {
+                    return None;
+                }
+                next += 1;
+            }
+        }
+    }
+}
+
+/// Whether a term is an update to a variable.
+fn is_set_to(term: &Term, name: &Rc<str>) -> bool {
+    matches!(term, Term::Set(_, _, value) if **value == Term::Var(name.clone()))
+}
+
+/// Whether a name is what a chain of updates, a sum or a loop begins with.
 fn heads(term: &Term, name: &Rc<str>) -> bool {
     match term {
         Term::Var(found) => found == name,
-        Term::Set(base, ..) | Term::SetSlice(base, ..) => heads(base, name),
-        Term::Loop(pat, init, ..) => match &**init {
-            Term::Tuple(parts) => {
-                let _ = pat;
-                parts.iter().any(|part| heads(part, name))
-            }
+        Term::Set(base, ..) | Term::SetSlice(base, ..) | Term::Bin(Op::Add | Op::Sub, base, _) => {
+            heads(base, name)
+        }
+        Term::Loop(_, init, ..) => match &**init {
+            Term::Tuple(parts) => parts.iter().any(|part| heads(part, name)),
             init => heads(init, name),
         },
         _ => false,
     }
 }
 
+fn is_zero(term: &Term) -> bool {
+    matches!(term, Term::Int(0)) || *term == Term::Real(0.0)
+}
+
 fn at_head(term: Term, name: &Rc<str>, value: &Term) -> Term {
     match term {
         Term::Var(found) if found == *name => value.clone(),
-        Term::Set(base, places, new) => Term::Set(Box::new(at_head(*base, name, value)), places, new),
+        Term::Set(base, places, new) if *new == Term::Var(name.clone()) => {
+            Term::Set(base, places, Box::new(value.clone()))
+        }
+        Term::Set(base, places, new) => match at_head(*base, name, value) {
+            // Zeros need no zero.
+            Term::Call(f, args) if &*f == "zeros" && is_zero(&new) => Term::Call(f, args),
+            base => Term::Set(Box::new(base), places, new),
+        },
+        Term::Bin(op, a, b) => match at_head(*a, name, value) {
+            a if is_zero(&a) && op == Op::Add => *b,
+            a => bin(op, a, *b),
+        },
         Term::SetSlice(base, from, to, new) => {
             Term::SetSlice(Box::new(at_head(*base, name, value)), from, to, new)
         }

@@ -173,6 +173,7 @@ impl Writer<'_> {
                 make::expr(ExprKind::Record(fields.iter().map(field).collect()))
             }
             Term::Component(a, k) => make::component(self.expr(a), *k),
+            Term::Field(a, name) => make::field(self.expr(a), name),
             Term::Lambda(names, body) => {
                 let params = names.iter().map(|name| Param { pattern: make::binds(name.clone()), ty: None });
                 make::expr(ExprKind::Lambda(params.collect(), boxed(body)))

@@ -48,6 +48,8 @@ pub enum Term {
     Record(Vec<(Rc<str>, Term)>),
     /// `a.0`
     Component(Box<Term>, usize),
+    /// `a.x`
+    Field(Box<Term>, Rc<str>),
     /// `\x y -> e`
     Lambda(Vec<Rc<str>>, Box<Term>),
     /// `let p = e in e`
@@ -220,7 +222,7 @@ impl Term {
                 plain(a);
                 plain(b);
             }
-            Term::Neg(a) | Term::Not(a) | Term::Component(a, _) | Term::Commented(_, a) => plain(a),
+            Term::Neg(a) | Term::Not(a) | Term::Component(a, _) | Term::Field(a, _) | Term::Commented(_, a) => plain(a),
             Term::If(a, b, c) => [a, b, c].into_iter().for_each(|part| plain(part)),
             Term::Index(a, places) => {
                 plain(a);
@@ -289,6 +291,7 @@ impl Term {
             Term::Neg(a) => neg(f(*a)),
             Term::Not(a) => Term::Not(boxed(a, f)),
             Term::Component(a, k) => Term::Component(boxed(a, f), k),
+            Term::Field(a, name) => Term::Field(boxed(a, f), name),
             Term::Commented(text, a) => Term::Commented(text, boxed(a, f)),
             Term::If(a, b, c) => Term::If(boxed(a, f), boxed(b, f), boxed(c, f)),
             Term::Index(a, places) => {

@@ -205,10 +205,11 @@ impl Whole {
         if is_used {
             needed.push(needs_of(&self.transformed, &of_parameters, &Names::new()));
         }
+        let is_shared = |name: &Rc<str>| needed.iter().filter(|need| need.contains(name)).count() > 1;
         let shared: Vec<Rc<str>> = of_data.iter().filter(|name| needed.iter().any(|need| need.contains(*name))).cloned().collect();
-        let users = needed.iter().filter(|need| of_data.iter().any(|name| need.contains(name))).count();
+        let users = of_data.iter().any(is_shared);
         let long = self.transformed_data.iter().any(|bind| matches!(bind, Bind::For { .. } | Bind::While { .. } | Bind::If { .. }));
-        let data = if users > 1 && (long || self.transformed_data.len() > 4) {
+        let data = if users && (long || self.transformed_data.len() > 4) {
             let def = self.helper("transformed_data", "The data's transformation.", &shared, self.transformed_data.clone(), scope);
             let call = def.0;
             out.push(def.1);
