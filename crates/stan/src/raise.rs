@@ -183,7 +183,7 @@ impl Raise<'_> {
             let low = from.clone().unwrap_or(Term::Int(0));
             let row = Term::Var(var.clone());
             let elem = element(value, simplify(bin(Op::Sub, row.clone(), low.clone())));
-            let size = sizes(self.dims, name).and_then(|dims| dims.get(k)).cloned();
+            let size = sizes(self.dims, name).and_then(|dims| dims.get(k).cloned());
             let size = size.unwrap_or_else(|| call("length", [part.clone()]));
             if from.is_none() && to.is_none() {
                 let row = index(part, vec![row]);
@@ -317,11 +317,11 @@ impl Raise<'_> {
             let others: Vec<&Rc<str>> =
                 changed.iter().filter(|name| !filled.contains_key(*name) && !added.contains(*name)).collect();
             let depends = |before: &Names| others.iter().any(|name| before.contains(*name));
-            let wrong = filled.keys().find(|name| {
-                let mut before = Names::from([elem_name(name)]);
+            let wrong = filled.iter().find(|(name, how)| {
+                let mut before = Names::from([elem_name(name, **how)]);
                 self.all(body.clone(), &mut before, &Names::new());
                 depends(&before)
-            }).cloned();
+            }).map(|(name, _)| name.clone());
             if let Some(name) = wrong {
                 filled.remove(&name);
                 continue;
@@ -350,26 +350,59 @@ impl Raise<'_> {
         let mut items: Vec<Item> = Vec::new();
         let clause = || Clause::Range(one.var.clone(), Box::new(one.from.clone()), Box::new(one.to.clone()));
         // In the order of the program: arrays, then sums, then what is carried.
-        for name in &changed {
-            let Some(how) = filled.get(name) else { continue };
-            if !live.contains(name) {
-                continue;
-            }
-            let earlier: Vec<Rc<str>> = shared.iter().take_while(|one| *one != name).cloned().collect();
-            let position = |one: &Rc<str>| changed.iter().position(|other| other == one);
-            let earlier: Vec<Rc<str>> =
-                shared.iter().filter(|one| position(one) < position(name)).cloned().chain(earlier).collect();
+        let wanted: Vec<(Rc<str>, Filled)> = changed.iter().filter(|name| live.contains(*name)).filter_map(|name| {
+            Some((name.clone(), *filled.get(name)?))
+        }).collect();
+        let mut done: Vec<Rc<str>> = Vec::new();
+        let mut values: Vec<(Vec<(Rc<str>, Filled)>, Vec<Bind>)> = Vec::new();
+        for (name, how) in &wanted {
+            let earlier: Vec<Rc<str>> = done.iter().filter(|one| shared.contains(one)).cloned().collect();
             let mut rest = filled.clone();
             rest.retain(|one, _| !earlier.contains(one));
             let own = Loop { body: without(&one.body, &earlier), ..one.clone() }.by_element(&rest, self.dims);
-            let value = own_names(self.block(own, &[elem_name(name)]), filled.keys());
-            let value = for_(clause(), value);
-            let value = if *how == Filled::Columns { call("transpose", [value]) } else { value };
-            items.push(Item::Let(Pat::Names(vec![name.clone()]), value, docs(&one.body, name)));
+            let mut inside = Names::new();
+            self.block(own.clone(), &[elem_name(name, *how)]).variables(&mut inside);
+            // An array whose computation has that of another one within it is made with that.
+            let with = values.iter().position(|(group, _)| {
+                group.len() < 8 && group.iter().any(|(other, kind)| inside.contains(&elem_name(other, *kind)))
+            });
+            match with {
+                Some(k) => {
+                    values[k].0.push((name.clone(), *how));
+                    values[k].1 = own;
+                }
+                None => values.push((vec![(name.clone(), *how)], own)),
+            }
+            done.push(name.clone());
+        }
+        for (group, own) in values {
+            let elems: Vec<Rc<str>> = group.iter().map(|(name, how)| elem_name(name, *how)).collect();
+            let value = own_names(self.block(own, &elems), &filled);
+            let names: Vec<Rc<str>> = group.iter().map(|(name, _)| name.clone()).collect();
+            let doc = match value {
+                Term::Let(..) | Term::Commented(..) => Vec::new(),
+                _ => docs(&one.body, &names[0]),
+            };
+            let mut value = for_(clause(), value);
+            if let [(_, Filled::Columns)] = group[..] {
+                value = call("transpose", [value]);
+            }
+            let columns = group.len() > 1;
+            if columns {
+                let unzip = if names.len() == 2 { "unzip".to_string() } else { format!("unzip{}", names.len()) };
+                value = call(&unzip, [value]);
+            }
+            items.push(Item::Let(Pat::Names(names), value, doc));
+            for (name, how) in group {
+                if columns && how == Filled::Columns {
+                    let value = call("transpose", [Term::Var(name.clone())]);
+                    items.push(Item::Let(Pat::Names(vec![name]), value, Vec::new()));
+                }
+            }
         }
         for name in &changed {
             if added.contains(name) && useful(name) {
-                let value = own_names(self.sum(body.clone(), name), filled.keys());
+                let value = own_names(self.sum(body.clone(), name), &filled);
                 if value == Term::Int(0) {
                     continue;
                 }
@@ -392,7 +425,7 @@ impl Raise<'_> {
         let kept = self.carried(None, &body, &after, &split);
         let mut carried = Vec::new();
         if !kept.is_empty() {
-            let next = own_names(self.block(body, &kept), filled.keys());
+            let next = own_names(self.block(body, &kept), &filled);
             let init = start(&kept, sums);
             let value = Term::Loop(Pat::Names(kept.clone()), Box::new(init), clause(), Box::new(next));
             finish(kept, value, live, sums, &mut carried);
@@ -424,10 +457,19 @@ fn noted(binds: Vec<Bind>, blank: &mut Names) -> Vec<Bind> {
                 blank.insert(name.clone());
                 Bind::Blank { name, value }
             }
+            // A copy of zeros.
+            Bind::Let { name, value: Term::Var(zeros), declares: true, .. } if blank.contains(&zeros) => {
+                blank.insert(name.clone());
+                Bind::Blank { name, value: Term::Var(zeros) }
+            }
             Bind::For { var, from, to, body, .. } => {
                 let here = blank.clone();
-                // What an earlier round has written is no longer blank, except element by element.
-                let body = noted(body, &mut blank.clone());
+                // What an earlier round has written is no longer blank.
+                let mut inner = blank.clone();
+                changed.iter().for_each(|name| {
+                    inner.remove(name);
+                });
+                let body = noted(body, &mut inner);
                 Bind::For { var, from, to, body, blank: here }
             }
             Bind::While { condition, body } => {
@@ -480,33 +522,44 @@ fn sum_of(clause: Clause, value: Term) -> Term {
 }
 
 /// The sizes of an array, also of an element or a row of a declared one.
-fn sizes<'a>(dims: &'a Dims, name: &str) -> Option<&'a [Term]> {
+fn sizes(dims: &Dims, name: &str) -> Option<Vec<Term>> {
     if let Some(found) = dims.get(name) {
-        return Some(found);
+        return Some(found.clone());
     }
     if let Some(base) = name.strip_suffix(ELEMENT) {
-        return sizes(dims, base)?.get(1..);
+        return Some(sizes(dims, base)?.get(1..)?.to_vec());
+    }
+    if let Some(base) = name.strip_suffix(COLUMN) {
+        let mut dims = sizes(dims, base)?;
+        dims.remove(1);
+        return Some(dims);
     }
     let (base, skipped) = name.rsplit_once(ROW)?;
-    sizes(dims, base)?.get(skipped.len() + 1..)
+    Some(sizes(dims, base)?.get(skipped.len() + 1..)?.to_vec())
 }
 
 /// The end of the name of an element.
 const ELEMENT: &str = "_now";
 
+/// The end of the name of a column.
+const COLUMN: &str = "_col";
+
 /// The end of the name of a row, before an `x` for each index but the first.
 const ROW: &str = "_row";
 
 /// The name of the element of an array that a round of a loop computes.
-fn elem_name(name: &Rc<str>) -> Rc<str> {
-    format!("{name}{ELEMENT}").into()
+fn elem_name(name: &Rc<str>, how: Filled) -> Rc<str> {
+    match how {
+        Filled::Rows => format!("{name}{ELEMENT}").into(),
+        Filled::Columns => format!("{name}{COLUMN}").into(),
+    }
 }
 
 /// The term with the names of arrays for their elements, where the arrays do not occur.
-fn own_names<'a>(mut term: Term, names: impl Iterator<Item = &'a Rc<str>>) -> Term {
-    for name in names {
+fn own_names(mut term: Term, filled: &BTreeMap<Rc<str>, Filled>) -> Term {
+    for (name, how) in filled {
         if !term.mentions(name) {
-            term = term.renamed(&elem_name(name), name);
+            term = term.renamed(&elem_name(name, *how), name);
         }
     }
     term
@@ -538,11 +591,11 @@ impl Loop {
         each(&self.body, &mut |bind| {
             if let Bind::Set { name, places, .. } = bind
                 && let Some(Place::At(at)) = places.first()
-                && let Some(size) = sizes(dims, name).and_then(|dims| dims.first())
+                && let Some(size) = sizes(dims, name).and_then(|dims| dims.first().cloned())
                 && let Term::Int(k) = simplify(bin(Op::Sub, at.clone(), Term::Var(self.var.clone())))
                 && k != 0
                 && plus(&self.from, k) == Term::Int(0)
-                && plus(&self.to, k) == *size
+                && plus(&self.to, k) == size
             {
                 shift = Some(k);
             }
@@ -563,17 +616,16 @@ impl Loop {
         let here = Term::Var(self.var.clone());
         let rows = dims.first() == Some(&self.to) && {
             let own = |places: &[Place]| places.first() == Some(&Place::At(here.clone()));
-            writes_are(&self.body, name, &own) && self.reads_are_own(name)
+            writes_are(&self.body, name, &own) && self.reads_are_own(name, Filled::Rows)
         };
-        if rows && self.writes_always(name) {
+        if rows {
             return Some(Filled::Rows);
         }
-        let all = Place::Range(None, None);
-        let columns = dims.len() == 2 && dims.get(1) == Some(&self.to) && {
-            let own = |places: &[Place]| *places == [all.clone(), Place::At(here.clone())];
-            writes_are(&self.body, name, &own) && !reads(&self.body, name)
+        let columns = dims.len() > 1 && dims.get(1) == Some(&self.to) && {
+            let own = |places: &[Place]| places.get(1) == Some(&Place::At(here.clone()));
+            writes_are(&self.body, name, &own) && self.reads_are_own(name, Filled::Columns)
         };
-        (columns && self.writes_always(name)).then_some(Filled::Columns)
+        columns.then_some(Filled::Columns)
     }
 
     /// A loop that fills one row `x[c]`, as a loop that fills an array and the assignment of that.
@@ -589,7 +641,7 @@ impl Loop {
                 && found.is_none()
                 && let Some(axis) = places.iter().position(|place| *place == here)
                 && axis > 0
-                && sizes(dims, name).and_then(|dims| dims.get(axis)) == Some(&self.to)
+                && sizes(dims, name).and_then(|dims| dims.get(axis).cloned()).as_ref() == Some(&self.to)
             {
                 found = Some((name.clone(), places[..axis].to_vec()));
             }
@@ -631,43 +683,32 @@ impl Loop {
             return None;
         }
         let blank = self.blank.contains(&name);
-        let rest = sizes(dims, &name)?.get(fixed.len()..)?;
+        let rest = sizes(dims, &name)?.get(fixed.len()..)?.to_vec();
         let start = match blank {
-            true => crate::term::filled(rest, Term::Real(0.0)),
+            true => crate::term::filled(&rest, Term::Real(0.0)),
             false => index(Term::Var(name.clone()), fixed.clone()),
         };
-        let mut inner = self.blank.clone();
-        if blank {
-            inner.insert(row.clone());
-        }
         let places = fixed.into_iter().map(Place::At).collect();
-        Some(vec![
-            Bind::Blank { name: row.clone(), value: start },
-            Bind::For { var: self.var.clone(), from: Term::Int(0), to: self.to.clone(), body, blank: inner },
+        let first = match blank {
+            true => Bind::Blank { name: row.clone(), value: start },
+            false => Bind::Let { name: row.clone(), value: start, declares: true, doc: Vec::new() },
+        };
+        let (var, to) = (self.var.clone(), self.to.clone());
+        let binds = vec![
+            first,
+            Bind::For { var, from: Term::Int(0), to, body, blank: Names::new() },
             Bind::Set { name, places, value, doc: Vec::new() },
-        ])
-    }
-
-    /// Whether no round leaves the element as it was before the loop.
-    fn writes_always(&self, name: &Rc<str>) -> bool {
-        fn writes(binds: &[Bind], name: &Rc<str>, inner: bool) -> bool {
-            binds.iter().any(|bind| match bind {
-                Bind::Set { name: found, places, .. } => found == name && (places.len() == 1 || !inner || places.len() > 1),
-                Bind::For { body, .. } => writes(body, name, true),
-                Bind::If { yes, no, .. } => writes(yes, name, inner) && writes(no, name, inner),
-                _ => false,
-            })
-        }
-        writes(&self.body, name, false)
+        ];
+        Some(noted(binds, &mut self.blank.clone()))
     }
 
     /// Whether the array is only read at the variable of the loop.
-    fn reads_are_own(&self, name: &Rc<str>) -> bool {
+    fn reads_are_own(&self, name: &Rc<str>, how: Filled) -> bool {
         let mut own = true;
         let marker = Term::Int(0);
         each(&self.body, &mut |bind| {
             terms(bind, &mut |term| {
-                own &= !elements(term.clone(), name, &self.var, &marker).mentions(name);
+                own &= !elements(term.clone(), (name, how), &self.var, &marker).mentions(name);
             });
         });
         own
@@ -688,24 +729,35 @@ impl Loop {
     /// The body of a round with variables for the elements of the arrays that it fills.
     fn by_element(&self, filled: &BTreeMap<Rc<str>, Filled>, dims: &Dims) -> Vec<Bind> {
         let mut body = self.body.clone();
-        let mut first = Vec::new();
+        let mut all = Vec::new();
         for (name, how) in filled {
-            let elem = elem_name(name);
+            let elem = elem_name(name, *how);
             let value = Term::Var(elem.clone());
-            let dims = sizes(dims, name).and_then(|dims| dims.get(1..)).unwrap_or(&[]);
-            let old = index(Term::Var(name.clone()), vec![Term::Var(self.var.clone())]);
-            let start = match how {
-                Filled::Rows if !self.blank.contains(name) => old,
-                _ => crate::term::filled(dims, Term::Real(0.0)),
-            };
-            first.push(Bind::Blank { name: elem.clone(), value: start });
             body = body.into_iter().map(|bind| {
-                let bind = mapped(bind, &mut |t| elements(t, name, &self.var, &value));
+                let bind = mapped(bind, &mut |t| elements(t, (name, *how), &self.var, &value));
                 renamed(bind, name, &elem, *how)
             }).collect();
+            let start = crate::term::filled(&sizes(dims, &elem).unwrap_or_default(), Term::Real(0.0));
+            all.push(if self.blank.contains(name) {
+                Bind::Blank { name: elem, value: start }
+            } else {
+                let var = || Term::Var(self.var.clone());
+                let old = match how {
+                    Filled::Rows => index(Term::Var(name.clone()), vec![var()]),
+                    Filled::Columns => {
+                        let row: Rc<str> = format!("row_of_{name}").into();
+                        let elem = index(Term::Var(row.clone()), vec![var()]);
+                        for_(Clause::In(row, Box::new(Term::Var(name.clone()))), elem)
+                    }
+                };
+                Bind::Let { name: elem, value: old, declares: true, doc: Vec::new() }
+            });
         }
-        first.append(&mut body);
-        first
+        all.append(&mut body);
+        let changed = written(self.body.iter());
+        let mut blank = self.blank.clone();
+        blank.retain(|name| !changed.contains(name));
+        noted(all, &mut blank)
     }
 
     /// Exchanges two loops that do nothing but fill `x[inner, outer]`.
@@ -743,16 +795,20 @@ fn without(binds: &[Bind], names: &[Rc<str>]) -> Vec<Bind> {
     binds.iter().filter(keep).cloned().map(inner).collect()
 }
 
-/// Replaces `name[var, rest]` by `elem[rest]`.
-fn elements(term: Term, name: &Rc<str>, var: &Rc<str>, elem: &Term) -> Term {
+/// Replaces `name[var, rest]` by `elem[rest]`, or `name[at, var, rest]` by `elem[at, rest]`.
+fn elements(term: Term, of: (&Rc<str>, Filled), var: &Rc<str>, elem: &Term) -> Term {
+    let (name, how) = of;
+    let axis = usize::from(how == Filled::Columns);
     if let Term::Index(base, places) = &term
         && matches!(&**base, Term::Var(found) if found == name)
-        && places.first() == Some(&Term::Var(var.clone()))
+        && places.get(axis) == Some(&Term::Var(var.clone()))
     {
-        let rest = places[1..].iter().map(|place| elements(place.clone(), name, var, elem)).collect();
+        let mut rest = places.clone();
+        rest.remove(axis);
+        let rest = rest.into_iter().map(|place| elements(place, of, var, elem)).collect();
         return index(elem.clone(), rest);
     }
-    term.map(&mut |part| elements(part, name, var, elem))
+    term.map(&mut |part| elements(part, of, var, elem))
 }
 
 /// Replaces `name[fixed, rest]` by `row[rest]`; clears `apart` where another row may be the same.
@@ -803,10 +859,8 @@ fn renamed(bind: Bind, name: &Rc<str>, elem: &Rc<str>, how: Filled) -> Bind {
     match bind {
         Bind::Set { name: found, mut places, value, doc } if found == *name => {
             let name = elem.clone();
-            if how == Filled::Rows {
-                places.remove(0);
-            }
-            if places.is_empty() || how == Filled::Columns {
+            places.remove(usize::from(how == Filled::Columns));
+            if places.is_empty() || places == [Place::Range(None, None)] {
                 Bind::Let { name, value, declares: false, doc }
             } else {
                 Bind::Set { name, places, value, doc }
@@ -1051,6 +1105,7 @@ pub fn built(mut items: Vec<Item>, value: Term) -> Term {
         term = match item {
             Item::Let(Pat::Names(names), value, doc) => match (&names[..], &term) {
                 ([name], Term::Var(found)) if name == found => value,
+                ([name], _) if name.ends_with(ELEMENT) && is_element(&value) => term.replace(name, &value),
                 (names, Term::Tuple(parts))
                     if names.len() == parts.len()
                         && names.iter().zip(parts).all(|(name, part)| *part == Term::Var(name.clone())) =>
@@ -1089,6 +1144,12 @@ fn is_record_of(term: &Term, fields: &[(Rc<str>, Rc<str>)]) -> bool {
         a == b && *value == Term::Var(name.clone())
     };
     matches!(term, Term::Record(parts) if parts.len() == fields.len() && parts.iter().zip(fields).all(same))
+}
+
+/// `x[i]`
+fn is_element(term: &Term) -> bool {
+    let is_var = |term: &Term| matches!(term, Term::Var(_));
+    matches!(term, Term::Index(base, places) if is_var(base) && places.iter().all(is_var))
 }
 
 /// `let x = e`, `let x = x with …` as one, and the first value of a loop likewise.
@@ -1130,6 +1191,10 @@ fn joined(items: &[Item], k: usize) -> Option<(usize, Item)> {
                             value.mentions(name)
                         }
                     });
+                if *second == Term::Var(name.clone()) && !used_later {
+                    let docs = doc.iter().chain(later).cloned().collect();
+                    return Some((next, Item::Let(pat.clone(), first.clone(), docs)));
+                }
                 let is_row = name.contains(ROW) && !used_later;
                 if second.count(name) != 1 || !(rebinds && heads(second, name) || is_row && is_set_to(second, name)) {
                     return None;

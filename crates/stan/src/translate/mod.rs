@@ -210,7 +210,11 @@ impl Whole {
         let users = of_data.iter().any(is_shared);
         let long = self.transformed_data.iter().any(|bind| matches!(bind, Bind::For { .. } | Bind::While { .. } | Bind::If { .. }));
         let data = if users && (long || self.transformed_data.len() > 4) {
-            let def = self.helper("transformed_data", "The data's transformation.", &shared, self.transformed_data.clone(), scope);
+            let helper = match &shared[..] {
+                [one] if !scope.taken.contains(&format!("{one}_of")) && starts_small(one) => format!("{one}_of"),
+                _ => "transformed_data".to_string(),
+            };
+            let def = self.helper(&helper, "The data's transformation.", &shared, self.transformed_data.clone(), scope);
             let call = def.0;
             out.push(def.1);
             vec![call]

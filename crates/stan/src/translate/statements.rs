@@ -153,6 +153,11 @@ impl Scope {
         };
         let info = self.declare(&decl.name.text, ty);
         let value = match value {
+            // An array of zeros that loops fill.
+            Some(value) if info.ty.rank() > 0 && value == start => {
+                out.push(Bind::Blank { name: info.name, value });
+                return Ok(());
+            }
             Some(value) if info.zero_based => simplify(bin(Op::Sub, value, Term::Int(1))),
             Some(value) => value,
             None => {
@@ -166,7 +171,7 @@ impl Scope {
 
     fn first_value(&self, ty: &Ty) -> Term {
         let dims: Option<Vec<Term>> = ty.dims().into_iter().collect();
-        let zero = if ty.scalar() == Ty::Int { Term::Int(0) } else { Term::Real(0.0) };
+        let zero = if ty.rank() == 0 && ty.scalar() != Ty::Int { Term::Real(0.0) } else { Term::Int(0) };
         filled(&dims.unwrap_or_default(), zero)
     }
 
