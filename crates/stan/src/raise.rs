@@ -499,11 +499,12 @@ fn finish(kept: Vec<Rc<str>>, value: Term, live: &mut Names, sums: &Names, out: 
     for name in kept.iter().filter(|name| sums.contains(*name)) {
         out.push(Item::Add(name.clone(), Term::Var(name.clone()), Vec::new()));
     }
+    let pat = Pat::Names(kept.clone()).without(&|name| !live.contains(name) && !sums.contains(name));
     for name in &kept {
         live.remove(name);
     }
     live.extend(value.free());
-    out.push(Item::Let(Pat::Names(kept), value, Vec::new()));
+    out.push(Item::Let(pat, value, Vec::new()));
 }
 
 /// `sum (for clause => value)`, with a filter for a value that may be 0.
@@ -1106,6 +1107,9 @@ pub fn built(mut items: Vec<Item>, value: Term) -> Term {
             Item::Let(Pat::Names(names), value, doc) => match (&names[..], &term) {
                 ([name], Term::Var(found)) if name == found => value,
                 ([name], _) if name.ends_with(ELEMENT) && is_element(&value) => term.replace(name, &value),
+                ([name], Term::Tuple(_)) if term.count(name) == 1 && value.weight() < 8 => {
+                    term.replace(name, &value)
+                }
                 (names, Term::Tuple(parts))
                     if names.len() == parts.len()
                         && names.iter().zip(parts).all(|(name, part)| *part == Term::Var(name.clone())) =>

@@ -363,6 +363,13 @@ impl Term {
         count
     }
 
+    /// Number of its parts, itself included.
+    pub fn weight(&self) -> usize {
+        let mut weight = 1;
+        self.parts(&mut |part, _| weight += part.weight());
+        weight
+    }
+
     /// All names that are called.
     pub fn called(&self, names: &mut Names) {
         if let Term::Call(name, _) = self {

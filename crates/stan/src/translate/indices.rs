@@ -27,8 +27,9 @@ pub(crate) fn zero_based(program: &Program) -> HashSet<String> {
         uses.statements(function.body.as_deref().unwrap_or(&[]));
         uses.values.extend(function.params.iter().map(|(_, name)| name.text.clone()));
     }
-    let mut found: HashSet<String> = uses.indices.difference(&uses.values).cloned().collect();
-    found.retain(|name| uses.integers.contains(name));
+    let sources = uses.flows.iter().map(|(from, _)| from);
+    let mut found: HashSet<String> = uses.indices.iter().chain(sources).cloned().collect();
+    found.retain(|name| uses.integers.contains(name) && !uses.values.contains(name));
     loop {
         let wrong = uses.flows.iter().find(|(from, to)| found.contains(from) && !found.contains(to));
         match wrong {

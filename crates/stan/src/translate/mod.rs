@@ -123,7 +123,9 @@ impl Whole {
             let binds_are_empty = binds.is_empty();
             if !binds_are_empty {
                 constrained.push(name.clone());
-                raw.push(format!("`{}` is `{name}` without its bounds.", external.name));
+                let affine = decl.ty.bounds.offset.is_some() || decl.ty.bounds.multiplier.is_some();
+                let text = if affine { "before its offset and multiplier" } else { "without its bounds" };
+                raw.push(format!("- `{}`: `{name}` {text}", external.name));
             }
             bounded.extend(binds);
             parameters.push(external);

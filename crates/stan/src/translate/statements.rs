@@ -51,7 +51,7 @@ impl Scope {
             }
             StmtKind::Tilde { value, name, args, truncation } => {
                 let term = self.tilde(value, name, args, truncation.as_ref())?;
-                out.push(Bind::Add { name: TARGET.into(), value: term, doc });
+                self.add_to_target(term, doc, out);
             }
             StmtKind::Call(name, args) => self.statement_call(name, args, doc, stmt.span, out)?,
             StmtKind::For { var, from, to, body } => {
@@ -105,12 +105,12 @@ impl Scope {
     /// Adds each summand of a term of the log density by itself.
     fn add_to_target(&mut self, term: Term, doc: Vec<String>, out: &mut Vec<Bind>) {
         match term {
-            Term::Bin(Op::Add, a, b) if doc.is_empty() => {
-                self.add_to_target(*a, Vec::new(), out);
+            Term::Bin(Op::Add, a, b) => {
+                self.add_to_target(*a, doc, out);
                 self.add_to_target(*b, Vec::new(), out);
             }
-            Term::Bin(Op::Sub, a, b) if doc.is_empty() => {
-                self.add_to_target(*a, Vec::new(), out);
+            Term::Bin(Op::Sub, a, b) => {
+                self.add_to_target(*a, doc, out);
                 let b = match *b {
                     Term::Bin(Op::Mul, one, b) if *one == Term::Int(1) => *b,
                     b => b,
