@@ -17,12 +17,14 @@ fn main() {
         let text = std::fs::read_to_string(path).unwrap_or_default();
         let mut sources = Sources::new();
         let file = sources.add(word.clone(), text.clone());
-        let name = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+        let name =
+            path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
         let (out, problems) = lambada_stan::translate(&text, file, &name);
         eprint!("{}", render(&sources, &problems, false));
         failed |= !problems.is_empty();
         if problems.is_empty() {
-            let folder = to.clone().or_else(|| path.parent().map(Path::to_path_buf)).unwrap_or_default();
+            let folder =
+                to.clone().or_else(|| path.parent().map(Path::to_path_buf)).unwrap_or_default();
             std::fs::write(folder.join(format!("{name}.lam")), out).expect("a folder to write to");
         }
     }

@@ -71,8 +71,6 @@ pub struct Type {
     pub sizes: Vec<Option<Expr>>,
     /// Bounds of numbers.
     pub bounds: Bounds,
-    /// The place.
-    pub span: Span,
 }
 
 /// Base types.
@@ -136,7 +134,12 @@ pub enum StmtKind {
     /// `target += e;`
     Target(Expr),
     /// `y ~ normal(mu, sigma) T[a, b];`
-    Tilde { value: Expr, name: Name, args: Vec<Expr>, truncation: Option<(Option<Expr>, Option<Expr>)> },
+    Tilde {
+        value: Expr,
+        name: Name,
+        args: Vec<Expr>,
+        truncation: Option<(Option<Expr>, Option<Expr>)>,
+    },
     /// `f(x);`
     Call(Name, Vec<Expr>),
     /// `return e;`

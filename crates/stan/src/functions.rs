@@ -204,6 +204,7 @@ pub fn distribution(name: &str) -> Option<&'static Distribution> {
 /// A function of a distribution, such as `normal_lpdf`: the name of the distribution and the
 /// suffix.
 pub fn of_distribution(function: &str) -> Option<(&str, &str)> {
-    let suffixes = ["_lpdf", "_lpmf", "_lupdf", "_lupmf", "_lcdf", "_lccdf", "_cdf", "_rng", "_log"];
+    let suffixes =
+        ["_lpdf", "_lpmf", "_lupdf", "_lupmf", "_lcdf", "_lccdf", "_cdf", "_rng", "_log"];
     suffixes.iter().find_map(|suffix| Some((function.strip_suffix(suffix)?, *suffix)))
 }

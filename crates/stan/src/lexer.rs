@@ -84,18 +84,16 @@ pub fn tokens(text: &str, file: FileId) -> Result<Tokens, Problem> {
             at += length;
         } else if rest.starts_with("/*") {
             let Some(end) = rest.find("*/") else { return Err(messages::open_comment(span(2))) };
-            let lines = rest[2..end].lines().map(|line| {
-                line.trim().trim_start_matches('*').trim().to_string()
-            });
+            let lines = rest[2..end]
+                .lines()
+                .map(|line| line.trim().trim_start_matches('*').trim().to_string());
             let lines: Vec<String> = lines.filter(|line| !line.is_empty()).collect();
             out.comments.push(Comment { lines, span: span(end + 2), own_line: own_line(text, at) });
             at += end + 2;
         } else if first == '"' {
             let Some(end) = rest[1..].find('"') else { return Err(messages::open_text(span(1))) };
-            out.tokens.push(Token {
-                kind: Kind::Text(rest[1..=end].to_string()),
-                span: span(end + 2),
-            });
+            out.tokens
+                .push(Token { kind: Kind::Text(rest[1..=end].to_string()), span: span(end + 2) });
             at += end + 2;
         } else if first.is_alphabetic() || first == '_' {
             let end = rest.find(|c: char| !(c.is_alphanumeric() || c == '_'));

@@ -5,7 +5,12 @@ use lambada_source::{Problem, Span};
 /// A token that does not fit.
 pub fn expected(what: &str, found: &str, span: Span) -> Problem {
     let found = if found.is_empty() { "the end".to_string() } else { format!("`{found}`") };
-    Problem::error("E0950", format!("expected {what} in the Stan program"), span, format!("found {found}"))
+    Problem::error(
+        "E0950",
+        format!("expected {what} in the Stan program"),
+        span,
+        format!("found {found}"),
+    )
 }
 
 /// A character that Stan does not have.
@@ -30,8 +35,10 @@ pub fn too_deep(span: Span) -> Problem {
 
 /// A block that Stan does not have.
 pub fn block(name: &str, span: Span) -> Problem {
-    Problem::error("E0950", format!("`{name}` is no block of a Stan program"), span, "")
-        .hint("blocks are functions, data, transformed data, parameters, transformed parameters, model and generated quantities")
+    Problem::error("E0950", format!("`{name}` is no block of a Stan program"), span, "").hint(
+        "blocks are functions, data, transformed data, parameters, transformed parameters, \
+             model and generated quantities",
+    )
 }
 
 /// A type with another number of sizes.
@@ -68,8 +75,9 @@ pub fn refused_type(name: &str, span: Span) -> Problem {
 
 /// A function or distribution without a counterpart.
 pub fn function(name: &str, span: Span) -> Problem {
-    Problem::error("E0953", format!("the Stan function `{name}` is not translated"), span, "")
-        .hint("define it in the block `functions`, or write the definition in the translation by hand")
+    Problem::error("E0953", format!("the Stan function `{name}` is not translated"), span, "").hint(
+        "define it in the block `functions`, or write the definition in the translation by hand",
+    )
 }
 
 /// A call with another number of arguments than any translated form has.
@@ -90,8 +98,13 @@ pub fn jump(word: &str, span: Span) -> Problem {
 
 /// `return` in a loop.
 pub fn return_in_loop(span: Span) -> Problem {
-    Problem::error("E0955", "a `return` in a loop is not translated", span, "loops run to their end")
-        .hint("compute the value in the loop, and return it after the loop")
+    Problem::error(
+        "E0955",
+        "a `return` in a loop is not translated",
+        span,
+        "loops run to their end",
+    )
+    .hint("compute the value in the loop, and return it after the loop")
 }
 
 /// A function that ends without a value.
@@ -116,8 +129,13 @@ pub fn operands(op: &str, left: &str, right: &str, span: Span) -> Problem {
 
 /// A random number in a loop without a counter.
 pub fn random_in_while(span: Span) -> Problem {
-    Problem::error("E0958", "a random number in a `while` is not translated", span, "its key needs the number of the round")
-        .hint("use a `for` loop")
+    Problem::error(
+        "E0958",
+        "a random number in a `while` is not translated",
+        span,
+        "its key needs the number of the round",
+    )
+    .hint("use a `for` loop")
 }
 
 /// A program without a model.

@@ -4,7 +4,8 @@ use std::cell::RefCell;
 use std::rc::Rc;
 
 use lambada_surface::ast::{
-    self, Def, Expr, ExprKind, Import, Item, LoopKind, Module, Param, PatternKind, TypeExpr, UnaryOp,
+    self, Def, Expr, ExprKind, Import, Item, LoopKind, Module, Param, PatternKind, TypeExpr,
+    UnaryOp,
 };
 use lambada_surface::build as make;
 
@@ -66,10 +67,10 @@ fn item(def: &Definition, marks: &Marks) -> Def {
     let mut own = Names::new();
     def.body.variables(&mut own);
     own.extend(def.params.iter().map(|(name, _)| name.clone()));
-    let params = def.params.iter().map(|(name, ty)| Param {
-        pattern: make::binds(name.clone()),
-        ty: Some(ty.clone()),
-    });
+    let params = def
+        .params
+        .iter()
+        .map(|(name, ty)| Param { pattern: make::binds(name.clone()), ty: Some(ty.clone()) });
     Def {
         doc: if def.doc.is_empty() { None } else { Some(def.doc.join("\n").into()) },
         recursive: false,
@@ -157,9 +158,7 @@ impl Writer<'_> {
                 make::expr(ExprKind::For(clauses.chain(filter).collect(), boxed(body)))
             }
             Term::Index(a, places) => make::index(self.expr(a), list(places)),
-            Term::Slice(a, from, to) => {
-                make::expr(ExprKind::Slice(boxed(a), end(from), end(to)))
-            }
+            Term::Slice(a, from, to) => make::expr(ExprKind::Slice(boxed(a), end(from), end(to))),
             Term::Set(a, places, value) => {
                 make::expr(ExprKind::Update(boxed(a), list(places), boxed(value)))
             }
@@ -169,13 +168,15 @@ impl Writer<'_> {
             Term::Array(parts) => make::expr(ExprKind::Array(list(parts))),
             Term::Tuple(parts) => make::expr(ExprKind::Tuple(list(parts))),
             Term::Record(fields) => {
-                let field = |(name, value): &(Rc<str>, Term)| (make::name(name.clone()), self.expr(value));
+                let field =
+                    |(name, value): &(Rc<str>, Term)| (make::name(name.clone()), self.expr(value));
                 make::expr(ExprKind::Record(fields.iter().map(field).collect()))
             }
             Term::Component(a, k) => make::component(self.expr(a), *k),
             Term::Field(a, name) => make::field(self.expr(a), name),
             Term::Lambda(names, body) => {
-                let params = names.iter().map(|name| Param { pattern: make::binds(name.clone()), ty: None });
+                let params =
+                    names.iter().map(|name| Param { pattern: make::binds(name.clone()), ty: None });
                 make::expr(ExprKind::Lambda(params.collect(), boxed(body)))
             }
             Term::Let(pat, value, body) => {
@@ -229,7 +230,9 @@ fn pattern(pat: &Pat) -> ast::Pattern {
             make::tuple_pattern(names.iter().map(|name| make::binds(name.clone())).collect())
         }
         Pat::Record(fields) => {
-            let field = |(field, name): &(Rc<str>, Rc<str>)| (make::name(field.clone()), make::binds(name.clone()));
+            let field = |(field, name): &(Rc<str>, Rc<str>)| {
+                (make::name(field.clone()), make::binds(name.clone()))
+            };
             make::pattern(PatternKind::Record(fields.iter().map(field).collect()))
         }
     }

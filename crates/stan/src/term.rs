@@ -86,7 +86,9 @@ pub enum Pat {
 pub fn filled(sizes: &[Term], value: Term) -> Term {
     match sizes {
         [] => value,
-        [size] if value == Term::Int(0) || value == Term::Real(0.0) => call("zeros", [size.clone()]),
+        [size] if value == Term::Int(0) || value == Term::Real(0.0) => {
+            call("zeros", [size.clone()])
+        }
         [size, rest @ ..] => call("replicate", [size.clone(), filled(rest, value)]),
     }
 }
@@ -166,11 +168,15 @@ pub fn for_(clause: Clause, body: Term) -> Term {
         clause => clause,
     };
     match body {
-        Term::For(inner, None, body) if !inner.iter().any(|one| matches!((&clause, one),
-            (Clause::Range(name, ..) | Clause::In(name, _), Clause::In(_, xs)) if xs.mentions(name)))
-            && !inner.iter().any(|one| matches!((&clause, one),
+        Term::For(inner, None, body)
+            if !inner.iter().any(|one| {
+                matches!((&clause, one),
+            (Clause::Range(name, ..) | Clause::In(name, _), Clause::In(_, xs)) if xs.mentions(name))
+            }) && !inner.iter().any(|one| {
+                matches!((&clause, one),
             (Clause::Range(name, ..) | Clause::In(name, _), Clause::Range(_, a, b))
-                if a.mentions(name) || b.mentions(name))) =>
+                if a.mentions(name) || b.mentions(name))
+            }) =>
         {
             Term::For(std::iter::once(clause).chain(inner).collect(), None, body)
         }
@@ -222,7 +228,11 @@ impl Term {
                 plain(a);
                 plain(b);
             }
-            Term::Neg(a) | Term::Not(a) | Term::Component(a, _) | Term::Field(a, _) | Term::Commented(_, a) => plain(a),
+            Term::Neg(a)
+            | Term::Not(a)
+            | Term::Component(a, _)
+            | Term::Field(a, _)
+            | Term::Commented(_, a) => plain(a),
             Term::If(a, b, c) => [a, b, c].into_iter().for_each(|part| plain(part)),
             Term::Index(a, places) => {
                 plain(a);
@@ -299,9 +309,7 @@ impl Term {
                 index(a, list(places, f))
             }
             Term::Slice(a, from, to) => Term::Slice(boxed(a, f), end(from, f), end(to, f)),
-            Term::Set(a, places, value) => {
-                Term::Set(boxed(a, f), list(places, f), boxed(value, f))
-            }
+            Term::Set(a, places, value) => Term::Set(boxed(a, f), list(places, f), boxed(value, f)),
             Term::SetSlice(a, from, to, value) => {
                 Term::SetSlice(boxed(a, f), end(from, f), end(to, f), boxed(value, f))
             }
@@ -403,7 +411,11 @@ impl Term {
                 let mut new = Vec::new();
                 for clause in clauses {
                     let shadows = &**clause.name() == name;
-                    new.push(if bound { clause } else { clause.map(&mut |t| t.replace(name, value)) });
+                    new.push(if bound {
+                        clause
+                    } else {
+                        clause.map(&mut |t| t.replace(name, value))
+                    });
                     bound |= shadows;
                 }
                 let inner = |t: Box<Term>| if bound { t } else { Box::new(t.replace(name, value)) };
@@ -415,14 +427,16 @@ impl Term {
                 Term::Let(pat, Box::new(bound.replace(name, value)), body)
             }
             Term::Loop(pat, init, clause, body) => {
-                let shadows = pat.names().iter().any(|one| &**one == name) || &**clause.name() == name;
+                let shadows =
+                    pat.names().iter().any(|one| &**one == name) || &**clause.name() == name;
                 let body = if shadows { body } else { Box::new(body.replace(name, value)) };
                 let clause = clause.map(&mut |t| t.replace(name, value));
                 Term::Loop(pat, Box::new(init.replace(name, value)), clause, body)
             }
             Term::While(pat, init, condition, body) => {
                 let shadows = pat.names().iter().any(|one| &**one == name);
-                let inner = |t: Box<Term>| if shadows { t } else { Box::new(t.replace(name, value)) };
+                let inner =
+                    |t: Box<Term>| if shadows { t } else { Box::new(t.replace(name, value)) };
                 let init = Box::new(init.replace(name, value));
                 Term::While(pat, init, inner(condition), inner(body))
             }
@@ -492,9 +506,9 @@ pub fn simplify(term: Term) -> Term {
         };
     };
     let (_, start) = summands.remove(first);
-    let sum = summands.into_iter().fold(start, |sum, (minus, t)| {
-        bin(if minus { Op::Sub } else { Op::Add }, sum, t)
-    });
+    let sum = summands
+        .into_iter()
+        .fold(start, |sum, (minus, t)| bin(if minus { Op::Sub } else { Op::Add }, sum, t));
     match constant {
         0 => sum,
         k if k < 0 => bin(Op::Sub, sum, Term::Int(-k)),

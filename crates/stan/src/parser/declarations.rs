@@ -132,7 +132,7 @@ impl Parser<'_> {
                 return Err(messages::sizes(rank, sizes.len(), start.to(self.last_end())));
             }
         }
-        Ok(Type { dims, base, sizes, bounds, span: start.to(self.last_end()) })
+        Ok(Type { dims, base, sizes, bounds })
     }
 
     fn base(&mut self) -> Parsed<(Base, usize)> {
@@ -167,7 +167,6 @@ impl Parser<'_> {
 
     /// A type of a function: `array[,] real`, `vector`, also `real[,]`.
     pub(super) fn unsized_type(&mut self) -> Parsed<Type> {
-        let start = self.peek().span;
         let mut dims = Vec::new();
         let commas = |parser: &mut Self, dims: &mut Vec<Option<Expr>>| -> Parsed<()> {
             parser.expect("[")?;
@@ -185,6 +184,6 @@ impl Parser<'_> {
             commas(self, &mut dims)?;
         }
         let sizes = vec![None; rank];
-        Ok(Type { dims, base, sizes, bounds: Bounds::default(), span: start.to(self.last_end()) })
+        Ok(Type { dims, base, sizes, bounds: Bounds::default() })
     }
 }

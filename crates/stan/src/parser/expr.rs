@@ -99,7 +99,10 @@ impl Parser<'_> {
         loop {
             let start = e.span;
             if self.take("'") {
-                e = Expr { kind: ExprKind::Transpose(Box::new(e)), span: start.to(self.last_end()) };
+                e = Expr {
+                    kind: ExprKind::Transpose(Box::new(e)),
+                    span: start.to(self.last_end()),
+                };
             } else if self.take("[") {
                 let indices = self.indices()?;
                 let span = start.to(self.last_end());

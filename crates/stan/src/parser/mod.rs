@@ -188,7 +188,10 @@ impl Parser<'_> {
         let end = self.last_end().end as usize;
         let Some(comment) = self.comments.get(self.told) else { return Vec::new() };
         let start = comment.span.start as usize;
-        if start < end || self.text[end..start].contains('\n') || self.peek().span.start < start as u32 {
+        if start < end
+            || self.text[end..start].contains('\n')
+            || self.peek().span.start < start as u32
+        {
             return Vec::new();
         }
         self.told += 1;

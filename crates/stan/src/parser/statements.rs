@@ -156,7 +156,9 @@ impl Parser<'_> {
         }
         self.expect(";")?;
         match left.kind {
-            ExprKind::Call(name, mut args) if name.text == "increment_log_prob" && args.len() == 1 => {
+            ExprKind::Call(name, mut args)
+                if name.text == "increment_log_prob" && args.len() == 1 =>
+            {
                 Ok(StmtKind::Target(args.remove(0)))
             }
             ExprKind::Call(name, args) => Ok(StmtKind::Call(name, args)),

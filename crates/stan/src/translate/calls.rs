@@ -8,7 +8,7 @@ use super::scope::{Done, Scope};
 use crate::ast::{Expr, ExprKind, Name};
 use crate::functions::{binary, unary};
 use crate::messages;
-use crate::term::{filled, Clause, Op, Term, bin, call, for_, for_range, index, simplify, var};
+use crate::term::{Clause, Op, Term, bin, call, filled, for_, for_range, index, simplify, var};
 use crate::types::{Dim, Ty};
 
 impl Scope {
@@ -119,7 +119,8 @@ impl Scope {
 
     /// Constants, and functions that make arrays or take them apart.
     fn shaped(&mut self, name: &str, args: &[Expr], types: &[Ty]) -> Done<Option<Typed>> {
-        let mut terms = args.iter().map(|arg| self.term(arg)).collect::<Done<Vec<_>>>()?.into_iter();
+        let mut terms =
+            args.iter().map(|arg| self.term(arg)).collect::<Done<Vec<_>>>()?.into_iter();
         let mut next = move || terms.next().unwrap_or(Term::Int(0));
         let int = |term: Term| (term, Ty::Int);
         let outer = |k: usize| types.get(k).and_then(Ty::outer);
@@ -143,7 +144,8 @@ impl Scope {
                 let x = next();
                 let sizes: Vec<Term> = (1..args.len()).map(|_| next()).collect();
                 let elem = types[0].clone();
-                let ty = sizes.iter().rev().fold(elem, |ty, n| Ty::Array(Some(n.clone()), Box::new(ty)));
+                let ty =
+                    sizes.iter().rev().fold(elem, |ty, n| Ty::Array(Some(n.clone()), Box::new(ty)));
                 (filled(&sizes, x), ty)
             }
             ("rep_matrix", 3) => {
@@ -186,7 +188,9 @@ impl Scope {
                 let n = next();
                 (call("eye", [n.clone()]), Ty::Matrix(Some(n.clone()), Some(n)))
             }
-            ("rows" | "size" | "num_elements", 1) if types[0].rank() == 1 || name != "num_elements" => {
+            ("rows" | "size" | "num_elements", 1)
+                if types[0].rank() == 1 || name != "num_elements" =>
+            {
                 let x = next();
                 int(outer(0).and_then(|(dim, _)| dim).unwrap_or_else(|| call("length", [x])))
             }
@@ -230,7 +234,8 @@ impl Scope {
                 let (x, n, m) = (next(), next(), next());
                 let (i, j) = (self.index_name(&[]), self.index_name(&[self.index_name(&[])]));
                 let place = bin(Op::Add, bin(Op::Mul, var(&j), n.clone()), var(&i));
-                let rows = for_range(&i, n.clone(), for_range(&j, m.clone(), index(x, vec![place])));
+                let rows =
+                    for_range(&i, n.clone(), for_range(&j, m.clone(), index(x, vec![place])));
                 (rows, Ty::Matrix(Some(n), Some(m)))
             }
             ("segment", 3) => {
@@ -274,7 +279,10 @@ impl Scope {
             }
             ("append_col", 2) => {
                 let (a, b) = (next(), next());
-                if types[0].rank() <= 1 && types[1].rank() <= 1 && !(matches!(types[0], Ty::Vector(_))) {
+                if types[0].rank() <= 1
+                    && types[1].rank() <= 1
+                    && !(matches!(types[0], Ty::Vector(_)))
+                {
                     return Ok(Some(self.appended(name, (a, &types[0]), (b, &types[1]))));
                 }
                 let (a, b) = (self.hoist(a, "left"), self.hoist(b, "right"));
@@ -319,7 +327,8 @@ impl Scope {
     fn appended(&self, name: &str, (a, left): (Term, &Ty), (b, right): (Term, &Ty)) -> Typed {
         // A number beside a vector, or a row beside a matrix, is one element.
         let rank = left.rank().max(right.rank());
-        let rows = |term: Term, ty: &Ty| if ty.rank() < rank { Term::Array(vec![term]) } else { term };
+        let rows =
+            |term: Term, ty: &Ty| if ty.rank() < rank { Term::Array(vec![term]) } else { term };
         let count = |ty: &Ty| {
             if ty.rank() < rank { Some(Term::Int(1)) } else { ty.outer().and_then(|(dim, _)| dim) }
         };
@@ -458,8 +467,11 @@ impl Scope {
             ("eigenvectors_sym", [a]) => {
                 typed(Term::Component(Box::new(call("linalg.eigh", [a.clone()])), 1), same)
             }
-            ("gp_exp_quad_cov" | "cov_exp_quad" | "gp_exponential_cov" | "gp_matern32_cov"
-            | "gp_matern52_cov", [x, sigma, scale]) => {
+            (
+                "gp_exp_quad_cov" | "cov_exp_quad" | "gp_exponential_cov" | "gp_matern32_cov"
+                | "gp_matern52_cov",
+                [x, sigma, scale],
+            ) => {
                 let f = if name == "cov_exp_quad" { "gp_exp_quad_cov" } else { name };
                 let n = dim(0, 0);
                 let args = [x.clone(), sigma.clone(), scale.clone()];

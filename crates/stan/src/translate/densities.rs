@@ -7,7 +7,7 @@ use super::scope::{Done, Scope};
 use crate::ast::{Expr, ExprKind, Name};
 use crate::functions::{Distribution, distribution, of_distribution};
 use crate::messages;
-use crate::term::{Clause, Op, Term, bin, call, for_, for_range, index, simplify};
+use crate::term::{Clause, Op, Term, bin, call, for_range, index, simplify};
 use crate::types::Ty;
 
 /// Number of axes of an argument of a form.
@@ -67,7 +67,7 @@ impl Scope {
         args: &[Expr],
         span: Span,
     ) -> Done<Term> {
-        let mut at = |scope: &mut Scope, suffix: &str, bound: &Expr, less: bool| -> Done<Term> {
+        let at = |scope: &mut Scope, suffix: &str, bound: &Expr, less: bool| -> Done<Term> {
             let mut bound = bound.clone();
             if less && known.is_discrete() {
                 let one = Expr { kind: ExprKind::Int(1), span: bound.span };
@@ -82,7 +82,8 @@ impl Scope {
             (Some(lower), None) => at(self, "_lccdf", lower, true)?,
             (None, Some(upper)) => at(self, "_lcdf", upper, false)?,
             (Some(lower), Some(upper)) => {
-                let (high, low) = (at(self, "_lcdf", upper, false)?, at(self, "_lcdf", lower, true)?);
+                let (high, low) =
+                    (at(self, "_lcdf", upper, false)?, at(self, "_lcdf", lower, true)?);
                 let rest = call("special.log1mexp", [bin(Op::Sub, low, high.clone())]);
                 bin(Op::Add, high, rest)
             }
@@ -107,7 +108,13 @@ impl Scope {
     }
 
     /// The sum of a function of a distribution over all elements of its vectorized arguments.
-    fn density(&mut self, known: &Distribution, suffix: &str, args: &[Expr], span: Span) -> Done<Term> {
+    fn density(
+        &mut self,
+        known: &Distribution,
+        suffix: &str,
+        args: &[Expr],
+        span: Span,
+    ) -> Done<Term> {
         if args.len() != known.forms.len() {
             return Err(messages::arguments(&format!("{}{suffix}", known.name), args.len(), span));
         }
@@ -226,11 +233,8 @@ impl Scope {
     /// A draw, or an array of draws for vectorized arguments.
     fn random(&mut self, known: &Distribution, args: &[Expr], span: Span) -> Done<Typed> {
         // The value is the result.
-        let rest = Distribution {
-            name: known.name,
-            forms: &known.forms[1..],
-            names: &known.names[1..],
-        };
+        let rest =
+            Distribution { name: known.name, forms: &known.forms[1..], names: &known.names[1..] };
         let wanted = if known.name == "multinomial" { 2 } else { rest.forms.len() };
         if args.len() != wanted {
             return Err(messages::arguments(&format!("{}_rng", known.name), args.len(), span));

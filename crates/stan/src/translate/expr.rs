@@ -54,7 +54,9 @@ impl Scope {
             return self.term(e);
         }
         if let ExprKind::Array(items) | ExprKind::Row(items) = &e.kind {
-            return Ok(Term::Array(items.iter().map(|item| self.place(item)).collect::<Done<_>>()?));
+            return Ok(Term::Array(
+                items.iter().map(|item| self.place(item)).collect::<Done<_>>()?,
+            ));
         }
         let name = self.element_name();
         let body = bin(Op::Sub, Term::Var(name.clone()), Term::Int(1));
@@ -110,7 +112,8 @@ impl Scope {
     fn items(&mut self, items: &[Expr]) -> Done<(Vec<Term>, Ty)> {
         let typed = items.iter().map(|item| self.number(item)).collect::<Done<Vec<_>>>()?;
         let is_int = typed.iter().all(|(_, ty)| *ty == Ty::Int);
-        let ty = typed.first().map_or(Ty::Real, |(_, ty)| if is_int { ty.clone() } else { ty.real() });
+        let ty =
+            typed.first().map_or(Ty::Real, |(_, ty)| if is_int { ty.clone() } else { ty.real() });
         Ok((typed.into_iter().map(|(term, _)| term).collect(), ty))
     }
 
@@ -216,9 +219,10 @@ impl Scope {
                 let (from, to) = self.range(from.as_ref(), to.as_ref())?;
                 let size = match (&from, &to, dim) {
                     (None, None, dim) => dim,
-                    (from, to, dim) => to.clone().or(dim).map(|to| {
-                        simplify(bin(Op::Sub, to, from.clone().unwrap_or(Term::Int(0))))
-                    }),
+                    (from, to, dim) => to
+                        .clone()
+                        .or(dim)
+                        .map(|to| simplify(bin(Op::Sub, to, from.clone().unwrap_or(Term::Int(0))))),
                 };
                 if rest.is_empty() {
                     let end = |end: Option<Term>| end.map(Box::new);
@@ -427,7 +431,9 @@ fn operation(op: BinaryOp, (a, left): Typed, (b, right): Typed) -> Option<Typed>
         }
         BinaryOp::Mul => match (&left, &right) {
             (Ty::Row(_), Ty::Vector(_)) => (call("dot", [a, b]), Ty::Real),
-            (Ty::Vector(n), Ty::Row(m)) => (call("outer", [a, b]), Ty::Matrix(n.clone(), m.clone())),
+            (Ty::Vector(n), Ty::Row(m)) => {
+                (call("outer", [a, b]), Ty::Matrix(n.clone(), m.clone()))
+            }
             (Ty::Matrix(n, _), Ty::Vector(_)) => (bin(Op::MatMul, a, b), Ty::Vector(n.clone())),
             (Ty::Row(_), Ty::Matrix(_, m)) => (bin(Op::MatMul, a, b), Ty::Row(m.clone())),
             (Ty::Matrix(n, _), Ty::Matrix(_, m)) => {

@@ -17,10 +17,40 @@ use crate::types::{Dim, Ty};
 /// Functions of the prelude that translations call; a function of the program of such a name gets
 /// another one.
 const PRELUDE: [&str; 34] = [
-    "concat", "cumsum", "diag", "diag_matrix", "dot", "erf", "erfc", "eye", "flatten", "inverse",
-    "length", "linspace", "logaddexp", "logdet", "logsumexp", "maximum", "mean", "minimum", "norm",
-    "ones", "outer", "product", "ravel", "replicate", "reverse", "sample_stddev", "sigmoid", "solve",
-    "sort", "square", "sum", "tail", "transpose", "zeros",
+    "concat",
+    "cumsum",
+    "diag",
+    "diag_matrix",
+    "dot",
+    "erf",
+    "erfc",
+    "eye",
+    "flatten",
+    "inverse",
+    "length",
+    "linspace",
+    "logaddexp",
+    "logdet",
+    "logsumexp",
+    "maximum",
+    "mean",
+    "minimum",
+    "norm",
+    "ones",
+    "outer",
+    "product",
+    "ravel",
+    "replicate",
+    "reverse",
+    "sample_stddev",
+    "sigmoid",
+    "solve",
+    "sort",
+    "square",
+    "sum",
+    "tail",
+    "transpose",
+    "zeros",
 ];
 
 /// Statements that end with a value.
@@ -36,7 +66,10 @@ enum End {
 
 impl Scope {
     /// The functions of the program; they may call each other.
-    pub fn function_definitions(&mut self, functions: &[Function]) -> Result<Vec<Definition>, Vec<Problem>> {
+    pub fn function_definitions(
+        &mut self,
+        functions: &[Function],
+    ) -> Result<Vec<Definition>, Vec<Problem>> {
         for function in functions {
             let name = &function.name.text;
             let hides = PRELUDE.contains(&&**name);
@@ -111,16 +144,27 @@ impl Scope {
             }
         }
         let open = |ty: &Ty| -> Vec<Dim> {
-            let known = |dim: Dim| dim.filter(|dim| matches!(dim, Term::Var(size) if sizes.contains(size)));
+            let known =
+                |dim: Dim| dim.filter(|dim| matches!(dim, Term::Var(size) if sizes.contains(size)));
             ty.dims().into_iter().map(known).collect()
         };
-        let params = params.iter().map(|(name, ty, scalar)| (name.clone(), arrays(&open(ty), scalar.clone()))).collect();
+        let params = params
+            .iter()
+            .map(|(name, ty, scalar)| (name.clone(), arrays(&open(ty), scalar.clone())))
+            .collect();
         let result = known.result.as_ref().map_or(make::named_ty("real"), |ty| {
             let scalar = if ty.scalar() == Ty::Int { "int" } else { "real" };
             arrays(&ty.dims(), make::named_ty(scalar))
         });
         let name = known.name.to_string();
-        Ok(Definition { doc: function.doc.clone(), name, sizes, params, result: Some(result), body: term })
+        Ok(Definition {
+            doc: function.doc.clone(),
+            name,
+            sizes,
+            params,
+            result: Some(result),
+            body: term,
+        })
     }
 
     /// The type with a new size variable for each size.
@@ -162,7 +206,8 @@ impl Scope {
         let mut binds = Vec::new();
         for (k, stmt) in stmts.iter().enumerate() {
             let rest = &stmts[k + 1..];
-            let followed = |first: &[Stmt]| -> Vec<Stmt> { first.iter().chain(rest).cloned().collect() };
+            let followed =
+                |first: &[Stmt]| -> Vec<Stmt> { first.iter().chain(rest).cloned().collect() };
             match &stmt.kind {
                 StmtKind::Return(Some(value)) => {
                     let value = self.returned(value)?;
@@ -233,7 +278,11 @@ fn unsized_type(ty: &Type) -> Ty {
         Base::Matrix | Base::Corr | Base::Cov | Base::CholeskyCorr | Base::CholeskyCov => {
             Ty::Matrix(None, None)
         }
-        Base::Vector | Base::Simplex | Base::UnitVector | Base::SumToZero | Base::Ordered
+        Base::Vector
+        | Base::Simplex
+        | Base::UnitVector
+        | Base::SumToZero
+        | Base::Ordered
         | Base::PositiveOrdered => Ty::Vector(None),
     };
     ty.dims.iter().fold(base, |elem, _| Ty::Array(None, Box::new(elem)))

@@ -14,7 +14,12 @@ pub(crate) fn zero_based(program: &Program) -> HashSet<String> {
     program.data.iter().for_each(|decl| uses.declaration(decl));
     program.parameters.iter().for_each(|decl| uses.declaration(decl));
     let mut outputs: Vec<&Stmt> = Vec::new();
-    for block in [&program.transformed_data, &program.transformed_parameters, &program.model, &program.generated] {
+    for block in [
+        &program.transformed_data,
+        &program.transformed_parameters,
+        &program.model,
+        &program.generated,
+    ] {
         uses.statements(block);
     }
     outputs.extend(program.transformed_parameters.iter().chain(&program.generated));
@@ -31,7 +36,8 @@ pub(crate) fn zero_based(program: &Program) -> HashSet<String> {
     let mut found: HashSet<String> = uses.indices.iter().chain(sources).cloned().collect();
     found.retain(|name| uses.integers.contains(name) && !uses.values.contains(name));
     loop {
-        let wrong = uses.flows.iter().find(|(from, to)| found.contains(from) && !found.contains(to));
+        let wrong =
+            uses.flows.iter().find(|(from, to)| found.contains(from) && !found.contains(to));
         match wrong {
             Some((from, _)) => found.remove(from),
             None => return found,

@@ -33,7 +33,11 @@ use scope::{Done, Info, Scope, lambada_name};
 ///
 /// # Errors
 /// What has no translation.
-pub(crate) fn program(program: &Program, file: FileId, name: &str) -> Result<Vec<Definition>, Vec<Problem>> {
+pub(crate) fn program(
+    program: &Program,
+    file: FileId,
+    name: &str,
+) -> Result<Vec<Definition>, Vec<Problem>> {
     if program.parameters.is_empty() && program.model.is_empty() {
         return Err(vec![messages::no_model(Span::new(file, 0, 0))]);
     }
@@ -66,7 +70,12 @@ fn names(program: &Program) -> std::collections::HashSet<String> {
     }
     let mut all: std::collections::HashSet<String> = ["key".to_string()].into();
     all.extend(program.data.iter().chain(&program.parameters).map(|decl| decl.name.text.clone()));
-    let blocks = [&program.transformed_data, &program.transformed_parameters, &program.model, &program.generated];
+    let blocks = [
+        &program.transformed_data,
+        &program.transformed_parameters,
+        &program.model,
+        &program.generated,
+    ];
     blocks.into_iter().for_each(|block| declared(block, &mut all));
     for function in &program.functions {
         all.insert(function.name.text.clone());
@@ -124,7 +133,8 @@ impl Whole {
             if !binds_are_empty {
                 constrained.push(name.clone());
                 let affine = decl.ty.bounds.offset.is_some() || decl.ty.bounds.multiplier.is_some();
-                let text = if affine { "before its offset and multiplier" } else { "without its bounds" };
+                let text =
+                    if affine { "before its offset and multiplier" } else { "without its bounds" };
                 raw.push(format!("- `{}`: `{name}` {text}", external.name));
             }
             bounded.extend(binds);
@@ -183,7 +193,8 @@ impl Whole {
             });
             all.collect()
         };
-        let (of_parameters, of_generated) = (own(&program.transformed_parameters), own(&program.generated));
+        let (of_parameters, of_generated) =
+            (own(&program.transformed_parameters), own(&program.generated));
         let of_data = declared(&self.transformed_data);
         // What each part needs of the data's transformation.
         let needs_of = |binds: &[Bind], wanted: &[Rc<str>], sums: &Names| {
@@ -203,20 +214,37 @@ impl Whole {
                 joined(&[&self.bounded, &self.transformed, &self.generated])
             }
         };
-        let mut needed: Vec<Names> = vec![of_model, needs_of(&after(is_used), &wanted, &Names::new())];
+        let mut needed: Vec<Names> =
+            vec![of_model, needs_of(&after(is_used), &wanted, &Names::new())];
         if is_used {
             needed.push(needs_of(&self.transformed, &of_parameters, &Names::new()));
         }
-        let is_shared = |name: &Rc<str>| needed.iter().filter(|need| need.contains(name)).count() > 1;
-        let shared: Vec<Rc<str>> = of_data.iter().filter(|name| needed.iter().any(|need| need.contains(*name))).cloned().collect();
+        let is_shared =
+            |name: &Rc<str>| needed.iter().filter(|need| need.contains(name)).count() > 1;
+        let shared: Vec<Rc<str>> = of_data
+            .iter()
+            .filter(|name| needed.iter().any(|need| need.contains(*name)))
+            .cloned()
+            .collect();
         let users = of_data.iter().any(is_shared);
-        let long = self.transformed_data.iter().any(|bind| matches!(bind, Bind::For { .. } | Bind::While { .. } | Bind::If { .. }));
+        let long = self
+            .transformed_data
+            .iter()
+            .any(|bind| matches!(bind, Bind::For { .. } | Bind::While { .. } | Bind::If { .. }));
         let data = if users && (long || self.transformed_data.len() > 4) {
             let helper = match &shared[..] {
-                [one] if !scope.taken.contains(&format!("{one}_of")) && starts_small(one) => format!("{one}_of"),
+                [one] if !scope.taken.contains(&format!("{one}_of")) && starts_small(one) => {
+                    format!("{one}_of")
+                }
                 _ => "transformed_data".to_string(),
             };
-            let def = self.helper(&helper, "The data's transformation.", &shared, self.transformed_data.clone(), scope);
+            let def = self.helper(
+                &helper,
+                "The data's transformation.",
+                &shared,
+                self.transformed_data.clone(),
+                scope,
+            );
             let call = def.0;
             out.push(def.1);
             vec![call]
@@ -229,7 +257,9 @@ impl Whole {
                 _ => "The transformed parameters.",
             };
             let helper = match &of_parameters[..] {
-                [one] if !scope.taken.contains(&format!("{one}_of")) && starts_small(one) => format!("{one}_of"),
+                [one] if !scope.taken.contains(&format!("{one}_of")) && starts_small(one) => {
+                    format!("{one}_of")
+                }
                 _ => "transformed".to_string(),
             };
             let binds = joined(&[&data, &self.transformed]);
@@ -239,7 +269,8 @@ impl Whole {
         } else {
             self.transformed.clone()
         };
-        let binds = joined(&[&data, &self.bounded, if is_used { &transformed } else { &[] }, &self.model]);
+        let binds =
+            joined(&[&data, &self.bounded, if is_used { &transformed } else { &[] }, &self.model]);
         let items = raise.items(binds, &mut Names::new(), &target);
         let body = summed(items);
         let mut doc = program.doc.clone();
@@ -268,7 +299,14 @@ impl Whole {
     }
 
     /// A definition of the values of names after statements, and its call in others.
-    fn helper(&self, name: &str, doc: &str, values: &[Rc<str>], binds: Vec<Bind>, scope: &mut Scope) -> (Bind, Definition) {
+    fn helper(
+        &self,
+        name: &str,
+        doc: &str,
+        values: &[Rc<str>],
+        binds: Vec<Bind>,
+        scope: &mut Scope,
+    ) -> (Bind, Definition) {
         let name = scope.fresh(name);
         let mut live: Names = values.iter().cloned().collect();
         let items = Raise { dims: &self.dims }.items(binds, &mut live, &Names::new());
@@ -276,7 +314,8 @@ impl Whole {
             [one] => (Term::Var(one.clone()), Pat::Names(vec![one.clone()])),
             _ => {
                 let fields = fields(values);
-                let parts = fields.iter().map(|(field, name)| (field.clone(), Term::Var(name.clone())));
+                let parts =
+                    fields.iter().map(|(field, name)| (field.clone(), Term::Var(name.clone())));
                 (Term::Record(parts.collect()), Pat::Record(fields.clone()))
             }
         };
@@ -295,9 +334,13 @@ impl Whole {
         key: Option<TypeExpr>,
     ) -> Definition {
         let free = body.free();
-        let used: Vec<&External> =
-            self.externals.iter().filter(|one| free.contains(&one.name) && !self.integers.contains(&one.name)).collect();
-        let mut numbers: Names = free.iter().filter(|name| self.integers.contains(*name)).cloned().collect();
+        let used: Vec<&External> = self
+            .externals
+            .iter()
+            .filter(|one| free.contains(&one.name) && !self.integers.contains(&one.name))
+            .collect();
+        let mut numbers: Names =
+            free.iter().filter(|name| self.integers.contains(*name)).cloned().collect();
         let mut sizes: Vec<Rc<str>> = Vec::new();
         for one in &used {
             for dim in one.ty.dims().into_iter().flatten() {
@@ -313,11 +356,17 @@ impl Whole {
         let mut params: Vec<(Rc<str>, TypeExpr)> = Vec::new();
         params.extend(key.map(|key| (Rc::from("key"), key)));
         let int = |one: &&External| numbers.contains(&one.name) && !sizes.contains(&one.name);
-        let ints: Vec<&External> = self.externals.iter().filter(|one| self.integers.contains(&one.name)).filter(int).collect();
+        let ints: Vec<&External> = self
+            .externals
+            .iter()
+            .filter(|one| self.integers.contains(&one.name))
+            .filter(int)
+            .collect();
         let in_types = |name: &Rc<str>| {
             used.iter().any(|one| one.ty.dims().into_iter().flatten().any(|dim| dim.mentions(name)))
         };
-        let (first, last): (Vec<&External>, Vec<&External>) = ints.into_iter().partition(|one| in_types(&one.name));
+        let (first, last): (Vec<&External>, Vec<&External>) =
+            ints.into_iter().partition(|one| in_types(&one.name));
         let all = first.into_iter().chain(used.iter().copied()).chain(last);
         params.extend(all.map(|one| (one.name.clone(), one.written.clone())));
         Definition { doc, name: name.into(), sizes, params, result: None, body }
@@ -346,10 +395,14 @@ fn fields(names: &[Rc<str>]) -> Vec<(Rc<str>, Rc<str>)> {
             name.to_string()
         } else {
             let mut chars = name.chars();
-            let first = chars.next().map(|c| c.to_lowercase().collect::<String>()).unwrap_or_default();
+            let first =
+                chars.next().map(|c| c.to_lowercase().collect::<String>()).unwrap_or_default();
             first + chars.as_str()
         };
-        let taken = |field: &str| out.iter().any(|(one, _)| &**one == field) || (*field != **name && names.iter().any(|one| &**one == field));
+        let taken = |field: &str| {
+            out.iter().any(|(one, _)| &**one == field)
+                || (*field != **name && names.iter().any(|one| &**one == field))
+        };
         while taken(&field) {
             field.push('_');
         }
@@ -360,7 +413,8 @@ fn fields(names: &[Rc<str>]) -> Vec<(Rc<str>, Rc<str>)> {
 
 /// The name of the log density: that of the file as a name of the language.
 fn entry_name(name: &str, scope: &Scope) -> String {
-    let clean: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+    let clean: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     let clean = clean.trim_matches('_').to_string();
     let valid = clean.starts_with(|c: char| c.is_ascii_alphabetic())
         && lambada_name(&clean).as_ref() == clean
@@ -387,7 +441,12 @@ fn constants(scope: &mut Scope, stmts: &[Stmt], integers: &Names) -> Done<(Vec<S
         {
             let term = scope.term(value)?;
             if is_size(&term, integers) {
-                let info = Info { ty: Ty::Int, name: lambada_name(&decl.name.text), term: Some(term), zero_based: false };
+                let info = Info {
+                    ty: Ty::Int,
+                    name: lambada_name(&decl.name.text),
+                    term: Some(term),
+                    zero_based: false,
+                };
                 scope.bind(&decl.name.text, info);
                 simple.insert(lambada_name(&decl.name.text));
                 continue;
@@ -418,7 +477,9 @@ fn is_size(term: &Term, integers: &Names) -> bool {
     match term {
         Term::Int(_) => true,
         Term::Var(name) => integers.contains(name),
-        Term::Bin(Op::Add | Op::Sub | Op::Mul, a, b) => is_size(a, integers) && is_size(b, integers),
+        Term::Bin(Op::Add | Op::Sub | Op::Mul, a, b) => {
+            is_size(a, integers) && is_size(b, integers)
+        }
         _ => false,
     }
 }

@@ -5,8 +5,8 @@ use std::rc::Rc;
 use lambada_surface::ast::{TypeExpr, TypeKind};
 use lambada_surface::build as make;
 
-use super::scope::{Done, Info, Scope, lambada_name};
 use super::is_size;
+use super::scope::{Done, Info, Scope, lambada_name};
 use crate::ast::{Base, Decl, Expr, ExprKind};
 use crate::raise::{Bind, TARGET};
 use crate::surface::size;
@@ -84,7 +84,8 @@ impl Scope {
             // The space has the sizes of its values, the arrays around it their own.
             let outer = decl.ty.dims.len();
             let inner = dims.get(outer).cloned().flatten().map(|dim| size(&dim));
-            let elem = TypeKind::Name(make::name(format!("space.{space}")), vec![inner], Vec::new());
+            let elem =
+                TypeKind::Name(make::name(format!("space.{space}")), vec![inner], Vec::new());
             let written = arrays(&dims[..outer], make::ty(elem));
             return Ok((External { name, ty: sizes, written, is_parameter: true }, Vec::new()));
         }
@@ -106,7 +107,8 @@ impl Scope {
             _ => {}
         }
         let raw = self.fresh(&format!("{}_raw", decl.name.text));
-        let binds = if affine { self.affine(decl, &raw, &ty)? } else { self.between(decl, &raw, &ty)? };
+        let binds =
+            if affine { self.affine(decl, &raw, &ty)? } else { self.between(decl, &raw, &ty)? };
         Ok((plain("real", raw), binds))
     }
 
@@ -162,7 +164,11 @@ impl Scope {
         let at = index(raw_term, names.iter().map(|name| var(name)).collect());
         let all = |part: usize| {
             let elem = Term::Component(Box::new(from(at.clone())), part);
-            names.iter().zip(&dims).rev().fold(elem, |body, (name, size)| for_range(name, size.clone(), body))
+            names
+                .iter()
+                .zip(&dims)
+                .rev()
+                .fold(elem, |body, (name, size)| for_range(name, size.clone(), body))
         };
         Ok(vec![
             Bind::Let { name, value: all(0), declares: false, doc: Vec::new() },

@@ -55,9 +55,35 @@ pub(crate) struct Scope {
 
 /// Words that cannot be names of variables, and the modules that the translation uses.
 const RESERVED: [&str; 29] = [
-    "def", "rec", "let", "in", "if", "then", "else", "match", "for", "loop", "do", "while", "with",
-    "type", "import", "accumulate", "checkpoint", "true", "false", "not", "and", "dist", "linalg",
-    "ode", "random", "space", "special", "prelude", "real",
+    "def",
+    "rec",
+    "let",
+    "in",
+    "if",
+    "then",
+    "else",
+    "match",
+    "for",
+    "loop",
+    "do",
+    "while",
+    "with",
+    "type",
+    "import",
+    "accumulate",
+    "checkpoint",
+    "true",
+    "false",
+    "not",
+    "and",
+    "dist",
+    "linalg",
+    "ode",
+    "random",
+    "space",
+    "special",
+    "prelude",
+    "real",
 ];
 
 /// The name in the translation.
@@ -119,7 +145,8 @@ impl Scope {
     fn fresh_of(&self, names: &[&str], not: &[Rc<str>]) -> Rc<str> {
         let free = |name: &str| !self.in_use(name) && !not.iter().any(|one| &**one == name);
         let found = names.iter().find(|name| free(name)).map(|name| (*name).to_string());
-        let found = found.or_else(|| (1..).map(|k| format!("{}{k}", names[0])).find(|name| free(name)));
+        let found =
+            found.or_else(|| (1..).map(|k| format!("{}{k}", names[0])).find(|name| free(name)));
         found.unwrap_or_default().into()
     }
 

@@ -3,11 +3,11 @@
 use lambada_source::Span;
 
 use super::scope::{Done, Info, Scope};
-use crate::ast::{BinaryOp, Decl, Expr, ExprKind, Index, Name, Stmt, StmtKind, Type};
 use crate::ast::Base;
+use crate::ast::{BinaryOp, Decl, Expr, ExprKind, Index, Name, Stmt, StmtKind, Type};
 use crate::messages;
 use crate::raise::{Bind, Place, TARGET};
-use crate::term::{Names, filled, Op, Term, bin, call, index, neg, simplify, var};
+use crate::term::{Names, Op, Term, bin, call, filled, index, neg, simplify, var};
 use crate::types::{Dim, Ty};
 
 impl Scope {
@@ -60,7 +60,12 @@ impl Scope {
                 let bind = self.inner(|scope| {
                     let name = super::scope::lambada_name(&var.text);
                     let term = bin(Op::Add, Term::Var(name.clone()), Term::Int(1));
-                    let info = Info { ty: Ty::Int, name: name.clone(), term: Some(term), zero_based: false };
+                    let info = Info {
+                        ty: Ty::Int,
+                        name: name.clone(),
+                        term: Some(term),
+                        zero_based: false,
+                    };
                     scope.bind(&var.text, info);
                     scope.loops.push(Some(name.clone()));
                     let body = scope.statements(body);
@@ -171,7 +176,8 @@ impl Scope {
 
     fn first_value(&self, ty: &Ty) -> Term {
         let dims: Option<Vec<Term>> = ty.dims().into_iter().collect();
-        let zero = if ty.rank() == 0 && ty.scalar() != Ty::Int { Term::Real(0.0) } else { Term::Int(0) };
+        let zero =
+            if ty.rank() == 0 && ty.scalar() != Ty::Int { Term::Real(0.0) } else { Term::Int(0) };
         filled(&dims.unwrap_or_default(), zero)
     }
 
@@ -198,7 +204,9 @@ impl Scope {
         if indices.is_empty() && info.ty.rank() == 0 && !info.zero_based {
             let added = match (op, &value.kind) {
                 (Some(BinaryOp::Add), _) => Some(value),
-                (None, ExprKind::Binary(BinaryOp::Add, a, b)) if is_name(a, &target.text) => Some(&**b),
+                (None, ExprKind::Binary(BinaryOp::Add, a, b)) if is_name(a, &target.text) => {
+                    Some(&**b)
+                }
                 _ => None,
             };
             if let Some(added) = added
@@ -284,7 +292,11 @@ impl Scope {
             return Err(messages::function(&name.text, span));
         };
         if !name.text.ends_with("_lp") {
-            return if found.result.is_none() { Ok(()) } else { Err(messages::function(&name.text, span)) };
+            return if found.result.is_none() {
+                Ok(())
+            } else {
+                Err(messages::function(&name.text, span))
+            };
         }
         let (term, _) = self.call(name, args, span)?;
         out.push(Bind::Add { name: TARGET.into(), value: term, doc });
@@ -293,7 +305,7 @@ impl Scope {
 
     /// The type of a declaration.
     pub fn declared(&mut self, ty: &Type) -> Done<Ty> {
-        let mut size = |scope: &mut Scope, e: &Option<Expr>| -> Done<Dim> {
+        let size = |scope: &mut Scope, e: &Option<Expr>| -> Done<Dim> {
             e.as_ref().map(|e| scope.term(e)).transpose()
         };
         let first = ty.sizes.first().map(|e| size(self, e)).transpose()?.flatten();
@@ -301,7 +313,11 @@ impl Scope {
         let mut out = match ty.base {
             Base::Int => Ty::Int,
             Base::Real => Ty::Real,
-            Base::Vector | Base::Simplex | Base::UnitVector | Base::SumToZero | Base::Ordered
+            Base::Vector
+            | Base::Simplex
+            | Base::UnitVector
+            | Base::SumToZero
+            | Base::Ordered
             | Base::PositiveOrdered => Ty::Vector(first),
             Base::RowVector => Ty::Row(first),
             Base::Matrix | Base::CholeskyCov => Ty::Matrix(first, second),
