@@ -116,6 +116,7 @@ pub struct Stmt {
 
 /// The forms of statements.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant)] // declarations are few
 pub enum StmtKind {
     /// `real x = e;`
     Declare(Decl),

@@ -49,3 +49,17 @@ fn problems() {
         compare(&problems, &file.with_extension("txt"));
     }
 }
+
+#[test]
+fn statements_without_a_translation_become_comments() {
+    for file in files("partly") {
+        let text = std::fs::read_to_string(&file).expect("a program");
+        let mut sources = Sources::new();
+        let id = sources.add("partly.stan", text.clone());
+        let (out, problems) = lambada_stan::translate_partly(&text, id, "partly");
+        let told = render(&sources, &problems, false);
+        let commented: String =
+            told.lines().map(|line| format!("-- {line}").trim_end().to_string() + "\n").collect();
+        compare(&(out + "\n" + &commented), &file.with_extension("lam"));
+    }
+}

@@ -75,6 +75,7 @@ impl Parser<'_> {
     /// `array[N] real<lower=0> x = e, y;`, also `real x[N];`
     pub(super) fn declaration(&mut self, out: &mut Vec<Stmt>) -> Parsed<()> {
         let mut doc = self.comments_before();
+        let start = self.peek().span;
         let ty = self.sized_type()?;
         let first = out.len();
         loop {
@@ -84,7 +85,7 @@ impl Parser<'_> {
                 ty.dims = self.sizes("]")?;
             }
             let value = if self.take("=") { Some(self.expr()?) } else { None };
-            let span = name.span;
+            let span = start.to(self.last_end());
             let decl = Decl { name, ty, value, doc: std::mem::take(&mut doc) };
             out.push(Stmt { kind: StmtKind::Declare(decl), span, doc: Vec::new() });
             if !self.take(",") {

@@ -12,6 +12,9 @@ use crate::term::{Clause, Names, Op, Pat, Term, bin, call, for_};
 /// Arrays that a loop fills, and how.
 type Arrays = BTreeMap<Rc<str>, Filled>;
 
+/// Arrays that are made together, and how.
+type Group = Vec<(Rc<str>, Filled)>;
+
 /// What becomes of the names that a loop changes.
 struct Parts {
     /// Arrays whose elements do not depend on the round before.
@@ -117,7 +120,7 @@ impl Raise<'_> {
         filled: &Arrays,
         shared: &[Rc<str>],
     ) -> Vec<Item> {
-        let mut groups: Vec<(Vec<(Rc<str>, Filled)>, Vec<Bind>)> = Vec::new();
+        let mut groups: Vec<(Group, Vec<Bind>)> = Vec::new();
         for (k, (name, how)) in wanted.iter().enumerate() {
             let earlier = wanted[..k].iter().map(|(name, _)| name.clone());
             let earlier: Vec<Rc<str>> = earlier.filter(|name| shared.contains(name)).collect();

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use super::Item;
 use super::loops::{ELEMENT, ROW};
+use super::{Item, LEFT_OUT};
 use crate::term::{Op, Pat, Term, bin};
 
 /// What items add, with their bindings.
@@ -57,7 +57,11 @@ pub fn built(mut items: Vec<Item>, value: Term) -> Term {
     for item in items.into_iter().rev() {
         term = match item {
             Item::Let(Pat::Names(names), value, doc) => match (&names[..], &term) {
-                ([name], Term::Var(found)) if name == found => value,
+                ([name], Term::Var(found))
+                    if name == found && doc.iter().all(|line| line != LEFT_OUT) =>
+                {
+                    value
+                }
                 ([name], _) if name.ends_with(ELEMENT) && is_element(&value) => {
                     term.replace(name, &value)
                 }
@@ -99,11 +103,11 @@ pub fn built(mut items: Vec<Item>, value: Term) -> Term {
     term
 }
 
+/// Whether a term is the record of these fields, each of its variable.
 fn is_record_of(term: &Term, fields: &[(Rc<str>, Rc<str>)]) -> bool {
-    let same = |((a, value), (b, name)): (&(Rc<str>, Term), &(Rc<str>, Rc<str>))| {
-        a == b && *value == Term::Var(name.clone())
-    };
-    matches!(term, Term::Record(parts) if parts.len() == fields.len() && parts.iter().zip(fields).all(same))
+    let Term::Record(parts) = term else { return false };
+    let same = |k: usize| parts[k].0 == fields[k].0 && parts[k].1 == Term::Var(fields[k].1.clone());
+    parts.len() == fields.len() && (0..parts.len()).all(same)
 }
 
 /// `x[i]`

@@ -27,6 +27,9 @@ use walk::{adds, noted, written};
 /// The name of the log density as a variable.
 pub const TARGET: &str = "target";
 
+/// The first line of a comment that stands for a statement.
+pub const LEFT_OUT: &str = "Not translated:";
+
 /// A statement without types.
 #[derive(Clone, Debug)]
 pub enum Bind {

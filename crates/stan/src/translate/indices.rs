@@ -109,8 +109,9 @@ impl Uses {
                 self.value(to);
                 self.statements(body);
             }
-            StmtKind::Each { over, body, .. } => {
-                self.value(over);
+            StmtKind::Each { var, over, body } => {
+                self.integers.insert(var.text.clone());
+                self.assigned(&var.text, over);
                 self.statements(body);
             }
             StmtKind::While(condition, body) => {

@@ -29,7 +29,8 @@ use crate::types::Ty;
 use parameters::External;
 use scope::{Done, Info, Scope, lambada_name};
 
-/// The definitions of a program.
+/// The definitions of a program. With its text in `partly`, statements without a translation become
+/// comments, and their problems are returned too.
 ///
 /// # Errors
 /// What has no translation.
@@ -37,17 +38,19 @@ pub(crate) fn program(
     program: &Program,
     file: FileId,
     name: &str,
-) -> Result<Vec<Definition>, Vec<Problem>> {
+    partly: Option<Rc<str>>,
+) -> Result<(Vec<Definition>, Vec<Problem>), Vec<Problem>> {
     if program.parameters.is_empty() && program.model.is_empty() {
         return Err(vec![messages::no_model(Span::new(file, 0, 0))]);
     }
-    let mut scope = Scope { zero_based: indices::zero_based(program), ..Scope::default() };
+    let zero_based = indices::zero_based(program);
+    let mut scope = Scope { zero_based, partly, ..Scope::default() };
     scope.vars.push(HashMap::new());
     scope.taken = names(program);
     let mut definitions = scope.function_definitions(&program.functions)?;
     let whole = Whole::new(&mut scope, program).map_err(|problem| vec![problem])?;
     definitions.extend(whole.definitions(program, &mut scope, name));
-    Ok(definitions)
+    Ok((definitions, scope.problems))
 }
 
 /// All names of variables that the program declares.

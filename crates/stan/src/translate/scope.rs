@@ -51,6 +51,10 @@ pub(crate) struct Scope {
     pub keys: (usize, usize),
     /// Declared sizes of arrays by name.
     pub dims: HashMap<Rc<str>, Vec<Term>>,
+    /// The Stan text, if statements without a translation become comments.
+    pub partly: Option<Rc<str>>,
+    /// What became a comment.
+    pub problems: Vec<Problem>,
 }
 
 /// Words that cannot be names of variables, and the modules that the translation uses.

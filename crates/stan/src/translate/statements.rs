@@ -1,12 +1,14 @@
 //! Statements.
 
+use std::rc::Rc;
+
 use lambada_source::Span;
 
 use super::scope::{Done, Info, Scope};
 use crate::ast::Base;
 use crate::ast::{BinaryOp, Decl, Expr, ExprKind, Index, Name, Stmt, StmtKind, Type};
 use crate::messages;
-use crate::raise::{Bind, Place, TARGET};
+use crate::raise::{Bind, LEFT_OUT, Place, TARGET};
 use crate::term::{Names, Op, Term, bin, call, filled, index, neg, simplify, var};
 use crate::types::{Dim, Ty};
 
@@ -29,9 +31,42 @@ impl Scope {
         let mut own = Vec::new();
         let done = self.statement_kind(stmt, &mut own);
         let hoisted = std::mem::replace(&mut self.pending, outer);
-        out.extend(hoisted);
-        out.extend(own);
-        done
+        match (done, self.partly.clone()) {
+            (Ok(()), _) => {
+                out.extend(hoisted);
+                out.extend(own);
+            }
+            (Err(problem), None) => return Err(problem),
+            (Err(problem), Some(text)) => {
+                self.problems.push(problem);
+                self.left_out(stmt, &text, out)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A statement without a translation as a comment: it changes nothing.
+    fn left_out(&mut self, stmt: &Stmt, text: &str, out: &mut Vec<Bind>) -> Done<()> {
+        let range = stmt.span.start as usize..stmt.span.end as usize;
+        let lines = text.get(range).unwrap_or_default().lines();
+        let mut doc = vec![LEFT_OUT.to_string()];
+        doc.extend(lines.map(|line| format!("  {}", line.trim_end())));
+        let name = match &stmt.kind {
+            StmtKind::Assign { target, .. } => self.find(&target.text, target.span)?.name.clone(),
+            StmtKind::Declare(decl) => {
+                let ty = self.declared(&decl.ty)?;
+                let value = self.first_value(&ty);
+                let name = self.declare(&decl.name.text, ty).name;
+                out.push(Bind::Blank { name: name.clone(), value });
+                name
+            }
+            _ => {
+                out.push(Bind::Add { name: TARGET.into(), value: Term::Real(0.0), doc });
+                return Ok(());
+            }
+        };
+        out.push(Bind::Let { value: Term::Var(name.clone()), name, declares: false, doc });
+        Ok(())
     }
 
     fn statement_kind(&mut self, stmt: &Stmt, out: &mut Vec<Bind>) -> Done<()> {
@@ -136,7 +171,10 @@ impl Scope {
         let bind = self.inner(|scope| {
             let name = scope.index_name(&[]);
             let term = index(array, vec![var(&name)]);
-            let info = Info { ty: elem, name: name.clone(), term: Some(term), zero_based: false };
+            // Indices in an array that counts from 0 do so too.
+            let from_zero = |name: &String| scope.zero_based.contains(name);
+            let zero_based = matches!(&over.kind, ExprKind::Name(over) if from_zero(over));
+            let info = Info { ty: elem, name: name.clone(), term: Some(term), zero_based };
             scope.bind(&var_.text, info);
             scope.loops.push(Some(name.clone()));
             let body = scope.statements(body);
@@ -240,6 +278,12 @@ impl Scope {
                 Expr { kind, span: target.span.to(value.span) }
             }
         };
+        if let [Index::At(list)] = indices
+            && self.ty(list)?.rank() == 1
+            && info.ty.rank() == 1
+        {
+            return self.scattered(name, list, &value, doc);
+        }
         let (places, ty) = self.places_of(&info.ty, indices, target.span)?;
         let mut term = self.assigned(&value, &ty)?;
         if info.zero_based {
@@ -253,6 +297,23 @@ impl Scope {
             term = self.hoist(term, &format!("{}_column", target.text));
         }
         Ok(Bind::Set { name, places, value: term, doc })
+    }
+
+    /// `x[{1, 3}] = v` as a loop over the places.
+    fn scattered(
+        &mut self,
+        name: Rc<str>,
+        list: &Expr,
+        value: &Expr,
+        doc: Vec<String>,
+    ) -> Done<Bind> {
+        let var = self.index_name(&[]);
+        let at = Term::Var(var.clone());
+        let place = simplify(bin(Op::Sub, self.element(list, &at, "places")?, Term::Int(1)));
+        let value = self.element(value, &at, "values")?;
+        let to = self.length(list)?;
+        let body = vec![Bind::Set { name, places: vec![Place::At(place)], value, doc }];
+        Ok(Bind::For { var, from: Term::Int(0), to, body, blank: Names::new() })
     }
 
     fn places_of(&mut self, ty: &Ty, indices: &[Index], span: Span) -> Done<(Vec<Place>, Ty)> {
@@ -367,7 +428,7 @@ fn negated(condition: Term) -> Term {
 }
 
 /// The texts of a `reject`.
-fn rejection(args: &[Expr]) -> std::rc::Rc<str> {
+fn rejection(args: &[Expr]) -> Rc<str> {
     let texts = args.iter().filter_map(|arg| match &arg.kind {
         ExprKind::Text(text) => Some(text.replace('{', "{{").replace('}', "}}")),
         _ => None,
