@@ -5,7 +5,7 @@
 
 POSTERIORDB is a checkout of https://github.com/stan-dev/posteriordb, LAMBADA the program, TRANSLATE the example `translate` of the crate `lambada-stan`. A line for each model
 tells whether it translates and checks. With `--sample` each posterior with reference draws is sampled from its translation; z is (our mean - theirs) / (error of both), and the results
-agree if the greatest |z| is below 4.5. A parameter with bounds that no space has is compared as its unbounded coordinate.
+agree if the greatest |z| is below 4.5. Acceptance and depth are those of the reference. A parameter with bounds that no space has is compared as its unbounded coordinate.
 
 Needs Python's standard library only.
 """
@@ -77,6 +77,15 @@ def columns(base, name, stan):
     return out
 
 
+def control(base, name):
+    """The options for what the reference set, if not Stan's defaults."""
+    info = json.loads((base / "reference_posteriors/draws/info" / f"{name}.info.json").read_text())
+    told = info["inference"]["method_arguments"].get("control") or {}
+    first = lambda x: x[0] if isinstance(x, list) else x
+    accept, depth = first(told.get("adapt_delta", 0.8)), first(told.get("max_treedepth", 10))
+    return ["--target-accept", str(accept), "--max-depth", str(min(depth, 12))]
+
+
 def compare(ours, theirs):
     zs = {}
     for key, mine in ours.items():
@@ -140,7 +149,8 @@ def main():
             data = pathlib.Path(temporary) / "data.json"
             data.write_bytes(unzip(base / "data/data" / f"{posterior['data_name']}.json.zip"))
             words = [args.lambada, "sample", str(lam), entry(lam.read_text()), "--data", str(data), "--json"]
-            done = run(words + ["--seed", str(args.seed), "--draws", str(args.draws)], args.timeout)
+            words += ["--seed", str(args.seed), "--draws", str(args.draws), *control(base, ref)]
+            done = run(words, args.timeout)
         if done.returncode != 0:
             error = next((line for line in done.stderr.splitlines() if line.strip()), "")
             print(f"{name:45} failed: {error}", flush=True)

@@ -145,6 +145,12 @@ pub fn index(a: Term, mut places: Vec<Term>) -> Term {
     if places.is_empty() {
         return a;
     }
+    // An element of a list.
+    if let (Term::Array(parts), Term::Int(k)) = (&a, &places[0])
+        && let Some(part) = usize::try_from(*k).ok().and_then(|k| parts.get(k))
+    {
+        return index(part.clone(), places.split_off(1));
+    }
     match a {
         Term::Index(base, mut outer) => {
             outer.append(&mut places);

@@ -52,7 +52,7 @@ fn commented(doc: &[String], value: Term) -> Term {
 
 /// Items before a value.
 pub fn built(mut items: Vec<Item>, value: Term) -> Term {
-    join_updates(&mut items);
+    join_updates(&mut items, &value);
     let mut term = value;
     for item in items.into_iter().rev() {
         term = match item {
@@ -117,10 +117,10 @@ fn is_element(term: &Term) -> bool {
 }
 
 /// `let x = e`, `let x = x with …` as one, and the first value of a loop likewise.
-fn join_updates(items: &mut Vec<Item>) {
+fn join_updates(items: &mut Vec<Item>, value: &Term) {
     let mut k = 0;
     while k + 1 < items.len() {
-        match joined(items, k) {
+        match joined(items, k, value) {
             Some((next, item)) => {
                 items[next] = item;
                 items.remove(k);
@@ -132,7 +132,7 @@ fn join_updates(items: &mut Vec<Item>) {
 }
 
 /// The first item that uses the value of item `k`, with that value in it, if it may be there.
-fn joined(items: &[Item], k: usize) -> Option<(usize, Item)> {
+fn joined(items: &[Item], k: usize, value: &Term) -> Option<(usize, Item)> {
     let Item::Let(Pat::Names(names), first, doc) = &items[k] else { return None };
     let [name] = &names[..] else { return None };
     let free = first.free();
@@ -150,18 +150,20 @@ fn joined(items: &[Item], k: usize) -> Option<(usize, Item)> {
                 }
                 let rebinds = pat.names().contains(name);
                 let used_later = !rebinds
-                    && items[next + 1..].iter().any(|item| match item {
-                        Item::Let(_, value, _) | Item::Add(value, _) | Item::Check(value, _) => {
-                            value.mentions(name)
-                        }
-                    });
+                    && (value.mentions(name)
+                        || items[next + 1..].iter().any(|item| match item {
+                            Item::Let(_, value, _)
+                            | Item::Add(value, _)
+                            | Item::Check(value, _) => value.mentions(name),
+                        }));
                 if *second == Term::Var(name.clone()) && !used_later {
                     let docs = doc.iter().chain(later).cloned().collect();
                     return Some((next, Item::Let(pat.clone(), first.clone(), docs)));
                 }
                 let is_row = name.contains(ROW) && !used_later;
+                let begins = rebinds || (matches!(second, Term::Loop(..)) && !used_later);
                 if second.count(name) != 1
-                    || !(rebinds && heads(second, name) || is_row && is_set_to(second, name))
+                    || !(begins && heads(second, name) || is_row && is_set_to(second, name))
                 {
                     return None;
                 }

@@ -13,7 +13,7 @@ mod parameters;
 mod scope;
 mod statements;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_source::{FileId, Problem, Span};
@@ -54,8 +54,8 @@ pub(crate) fn program(
 }
 
 /// All names of variables that the program declares.
-fn names(program: &Program) -> std::collections::HashSet<String> {
-    fn declared(stmts: &[Stmt], names: &mut std::collections::HashSet<String>) {
+fn names(program: &Program) -> HashSet<String> {
+    fn declared(stmts: &[Stmt], names: &mut HashSet<String>) {
         for stmt in stmts {
             match &stmt.kind {
                 StmtKind::Declare(decl) => {
@@ -71,7 +71,7 @@ fn names(program: &Program) -> std::collections::HashSet<String> {
             }
         }
     }
-    let mut all: std::collections::HashSet<String> = ["key".to_string()].into();
+    let mut all: HashSet<String> = ["key".to_string()].into();
     all.extend(program.data.iter().chain(&program.parameters).map(|decl| decl.name.text.clone()));
     let blocks = [
         &program.transformed_data,
@@ -83,9 +83,29 @@ fn names(program: &Program) -> std::collections::HashSet<String> {
     for function in &program.functions {
         all.insert(function.name.text.clone());
         all.extend(function.params.iter().map(|(_, name)| name.text.clone()));
-        declared(function.body.as_deref().unwrap_or(&[]), &mut all);
+        let body = function.body.as_deref().unwrap_or(&[]);
+        declared(body, &mut all);
+        // Sizes of parameters must differ from these.
+        loop_variables(body, &mut all);
     }
     all
+}
+
+fn loop_variables(stmts: &[Stmt], names: &mut HashSet<String>) {
+    for stmt in stmts {
+        match &stmt.kind {
+            StmtKind::For { var, body, .. } | StmtKind::Each { var, body, .. } => {
+                names.insert(var.text.clone());
+                loop_variables(body, names);
+            }
+            StmtKind::While(_, body) | StmtKind::Block(body) => loop_variables(body, names),
+            StmtKind::If(_, yes, no) => {
+                loop_variables(yes, names);
+                loop_variables(no, names);
+            }
+            _ => {}
+        }
+    }
 }
 
 /// The blocks of a program as statements.

@@ -90,17 +90,17 @@ impl Scope {
             }
             StmtKind::Call(name, args) => self.statement_call(name, args, doc, stmt.span, out)?,
             StmtKind::For { var, from, to, body } => {
-                let (from, to) = (self.place(from)?, self.term(to)?);
-                out.extend(comment(doc));
+                // A loop from 0 counts as in Stan.
+                let from_zero = matches!(from.kind, ExprKind::Int(0));
+                let (mut from, mut to) = (self.place(from)?, self.term(to)?);
+                if from_zero {
+                    (from, to) = (Term::Int(0), simplify(bin(Op::Add, to, Term::Int(1))));
+                }
                 let bind = self.inner(|scope| {
                     let name = super::scope::lambada_name(&var.text);
                     let term = bin(Op::Add, Term::Var(name.clone()), Term::Int(1));
-                    let info = Info {
-                        ty: Ty::Int,
-                        name: name.clone(),
-                        term: Some(term),
-                        zero_based: false,
-                    };
+                    let term = if from_zero { None } else { Some(term) };
+                    let info = Info { ty: Ty::Int, name: name.clone(), term, zero_based: false };
                     scope.bind(&var.text, info);
                     scope.loops.push(Some(name.clone()));
                     let body = scope.statements(body);
@@ -407,11 +407,6 @@ fn rest_of_sum(e: &Expr, name: &str) -> Option<Expr> {
     }
     let rest = rest_of_sum(a, name)?;
     Some(Expr { kind: ExprKind::Binary(*op, Box::new(rest), b.clone()), span: e.span })
-}
-
-/// Comments of a loop stay with nothing: its body has its own.
-fn comment(_: Vec<String>) -> Vec<Bind> {
-    Vec::new()
 }
 
 fn negated(condition: Term) -> Term {
