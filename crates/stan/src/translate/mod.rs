@@ -139,7 +139,11 @@ impl Whole {
                 integers.insert(info.name.clone());
             }
             externals.push(External::data(&info));
-            note(&mut notes, &info.name, &decl.doc);
+            let mut doc = decl.doc.clone();
+            if *info.name != *decl.name.text {
+                doc.push(format!("(`{}` in the Stan program)", decl.name.text));
+            }
+            note(&mut notes, &info.name, &doc);
         }
         let (rest, simple) = constants(scope, &program.transformed_data, &integers)?;
         let transformed_data = scope.statements(&rest)?;
