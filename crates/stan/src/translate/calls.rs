@@ -117,7 +117,7 @@ impl Scope {
         }
     }
 
-    /// Constants, and functions that make arrays or take them apart.
+    /// Constants, sizes, and functions that make arrays of numbers.
     fn shaped(&mut self, name: &str, args: &[Expr], types: &[Ty]) -> Done<Option<Typed>> {
         let mut terms =
             args.iter().map(|arg| self.term(arg)).collect::<Done<Vec<_>>>()?.into_iter();
@@ -206,6 +206,17 @@ impl Scope {
                 let size = Some(Term::Int(dims.len() as i64));
                 (Term::Array(dims), Ty::Array(size, Box::new(Ty::Int)))
             }
+            _ => return self.taken_apart(name, args, types),
+        }))
+    }
+
+    /// Functions that make other arrays of arrays.
+    fn taken_apart(&mut self, name: &str, args: &[Expr], types: &[Ty]) -> Done<Option<Typed>> {
+        let terms = args.iter().map(|arg| self.term(arg)).collect::<Done<Vec<_>>>()?;
+        let mut terms = terms.into_iter();
+        let mut next = move || terms.next().unwrap_or(Term::Int(0));
+        let outer = |k: usize| types.get(k).and_then(Ty::outer);
+        Ok(Some(match (name, args.len()) {
             ("to_vector" | "to_row_vector" | "to_array_1d", 1) => {
                 let x = next();
                 let flat = |size: Dim| match name {

@@ -64,7 +64,10 @@ enum End {
     If(Term, Box<Tail>, Box<Tail>),
 }
 
-impl Scope {
+/// Functions in a scope.
+pub(crate) struct Functions<'a>(pub &'a mut Scope);
+
+impl Functions<'_> {
     /// The functions of the program; they may call each other.
     pub fn function_definitions(
         &mut self,
@@ -79,7 +82,7 @@ impl Scope {
                 result: function.result.as_ref().map(unsized_type),
                 random: name.ends_with("_rng"),
             };
-            self.functions.insert(name.clone(), known);
+            self.0.functions.insert(name.clone(), known);
         }
         let mut problems = Vec::new();
         let mut definitions = Vec::new();
@@ -88,7 +91,7 @@ impl Scope {
             if function.result.is_none() && !function.name.text.ends_with("_lp") {
                 continue;
             }
-            match self.inner(|scope| scope.function(function, body)) {
+            match self.0.inner(|scope| Functions(scope).function(function, body)) {
                 Ok(definition) => definitions.push(definition),
                 Err(problem) => problems.push(problem),
             }
@@ -97,8 +100,8 @@ impl Scope {
     }
 
     fn function(&mut self, function: &Function, body: &[Stmt]) -> Done<Definition> {
-        let known = self.functions[&function.name.text].clone();
-        let dims = self.dims.clone();
+        let known = self.0.functions[&function.name.text].clone();
+        let dims = self.0.dims.clone();
         let mut sizes: Vec<Rc<str>> = Vec::new();
         let mut params = Vec::new();
         if known.random {
@@ -106,22 +109,22 @@ impl Scope {
         }
         for ((_, name), ty) in function.params.iter().zip(&known.params) {
             let ty = self.with_sizes(ty, &mut sizes);
-            let info = self.declare(&name.text, ty.clone());
+            let info = self.0.declare(&name.text, ty.clone());
             let scalar = if ty.scalar() == Ty::Int { "int" } else { "real" };
             params.push((info.name, ty, make::named_ty(scalar)));
         }
-        self.keys = (0, 2);
+        self.0.keys = (0, 2);
         let term = if function.result.is_none() {
-            let binds = self.statements(body)?;
-            Raise { dims: &self.dims }.sum(binds, &TARGET.into())
+            let binds = self.0.statements(body)?;
+            Raise { dims: &self.0.dims }.sum(binds, &TARGET.into())
         } else {
             let Some(tail) = self.tail(body)? else {
                 return Err(messages::no_return(&function.name.text, function.name.span));
             };
-            Raise { dims: &self.dims }.tail(tail)
+            Raise { dims: &self.0.dims }.tail(tail)
         };
-        self.keys = (0, 0);
-        self.dims = dims;
+        self.0.keys = (0, 0);
+        self.0.dims = dims;
         // A size that only the signature mentions would forbid that it equals another one.
         let mut term = term;
         let mut owner: Option<Rc<str>> = None;
@@ -191,9 +194,9 @@ impl Scope {
 
     fn index_name_of_size(&self, sizes: &[Rc<str>]) -> Rc<str> {
         let free = |name: &str| {
-            !self.taken.contains(name)
+            !self.0.taken.contains(name)
                 && !sizes.iter().any(|size| &**size == name)
-                && !self.vars.iter().any(|vars| vars.contains_key(name))
+                && !self.0.vars.iter().any(|vars| vars.contains_key(name))
         };
         let names = ["n", "m", "p", "q", "r", "s", "size"];
         let found = names.into_iter().find(|name| free(name)).map(String::from);
@@ -211,7 +214,7 @@ impl Scope {
             match &stmt.kind {
                 StmtKind::Return(Some(value)) => {
                     let value = self.returned(value)?;
-                    binds.append(&mut self.pending);
+                    binds.append(&mut self.0.pending);
                     return Ok(Some(Tail { binds, end: End::Value(value) }));
                 }
                 StmtKind::Block(inner) if returns(inner) => {
@@ -222,17 +225,17 @@ impl Scope {
                     }));
                 }
                 StmtKind::If(condition, yes, no) if returns(yes) || returns(no) => {
-                    let condition = self.condition(condition)?;
-                    binds.append(&mut self.pending);
-                    let yes = self.inner(|scope| scope.tail(&followed(yes)))?;
-                    let no = self.inner(|scope| scope.tail(&followed(no)))?;
+                    let condition = self.0.condition(condition)?;
+                    binds.append(&mut self.0.pending);
+                    let yes = self.0.inner(|scope| Functions(scope).tail(&followed(yes)))?;
+                    let no = self.0.inner(|scope| Functions(scope).tail(&followed(no)))?;
                     let end = match (yes, no) {
                         (Some(yes), Some(no)) => End::If(condition, Box::new(yes), Box::new(no)),
                         _ => return Ok(None),
                     };
                     return Ok(Some(Tail { binds, end }));
                 }
-                _ => binds.extend(self.statements(std::slice::from_ref(stmt))?),
+                _ => binds.extend(self.0.statements(std::slice::from_ref(stmt))?),
             }
         }
         Ok(None)
@@ -241,7 +244,7 @@ impl Scope {
     fn returned(&mut self, value: &Expr) -> Done<Term> {
         match &value.kind {
             ExprKind::Tuple(_) => Err(messages::expression("a tuple", value.span)),
-            _ => self.term(value),
+            _ => self.0.term(value),
         }
     }
 }

@@ -26,7 +26,8 @@ use crate::raise::{Bind, Dims, Item, Raise, TARGET, built, summed};
 use crate::surface::Definition;
 use crate::term::{Names, Op, Pat, Term, call};
 use crate::types::Ty;
-use parameters::External;
+use functions::Functions;
+use parameters::{External, Parameters};
 use scope::{Done, Info, Scope, lambada_name};
 
 /// The definitions of a program. With its text in `partly`, statements without a translation become
@@ -47,7 +48,7 @@ pub(crate) fn program(
     let mut scope = Scope { zero_based, partly, ..Scope::default() };
     scope.vars.push(HashMap::new());
     scope.taken = names(program);
-    let mut definitions = scope.function_definitions(&program.functions)?;
+    let mut definitions = Functions(&mut scope).function_definitions(&program.functions)?;
     let whole = Whole::new(&mut scope, program).map_err(|problem| vec![problem])?;
     definitions.extend(whole.definitions(program, &mut scope, name));
     Ok((definitions, scope.problems))
@@ -154,7 +155,7 @@ impl Whole {
         let mut constrained = Vec::new();
         let mut raw = Vec::new();
         for decl in &program.parameters {
-            let (external, binds) = scope.parameter(decl, &known)?;
+            let (external, binds) = Parameters(scope).parameter(decl, &known)?;
             let name = lambada_name(&decl.name.text);
             let binds_are_empty = binds.is_empty();
             if !binds_are_empty {

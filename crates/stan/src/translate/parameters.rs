@@ -57,11 +57,14 @@ fn is_number(bound: Option<&Expr>, wanted: f64) -> bool {
     }
 }
 
-impl Scope {
+/// Parameters in a scope.
+pub(crate) struct Parameters<'a>(pub &'a mut Scope);
+
+impl Parameters<'_> {
     /// A parameter as an argument, and the statements that make it from one without bounds, if it
     /// has bounds for which there is no space.
     pub fn parameter(&mut self, decl: &Decl, integers: &Names) -> Done<(External, Vec<Bind>)> {
-        let ty = self.declared(&decl.ty)?;
+        let ty = self.0.declared(&decl.ty)?;
         let name = lambada_name(&decl.name.text);
         let sizes = sized(&name, &ty, integers);
         let bounds = &decl.ty.bounds;
@@ -78,7 +81,7 @@ impl Scope {
             Base::CholeskyCov => Some("cholesky_cov"),
             Base::Int | Base::Real | Base::Vector | Base::RowVector | Base::Matrix => None,
         };
-        self.declare(&decl.name.text, ty.clone());
+        self.0.declare(&decl.name.text, ty.clone());
         let dims = sizes.dims();
         if let Some(space) = space {
             // The space has the sizes of its values, the arrays around it their own.
@@ -106,7 +109,7 @@ impl Scope {
             }
             _ => {}
         }
-        let raw = self.fresh(&format!("{}_raw", decl.name.text));
+        let raw = self.0.fresh(&format!("{}_raw", decl.name.text));
         let binds =
             if affine { self.affine(decl, &raw, &ty)? } else { self.between(decl, &raw, &ty)? };
         Ok((plain("real", raw), binds))
@@ -119,16 +122,16 @@ impl Scope {
         let rank = ty.rank();
         let mut names: Vec<Rc<str>> = Vec::new();
         for _ in 0..rank {
-            names.push(self.index_name(&names));
+            names.push(self.0.index_name(&names));
         }
         let mut bounds = Vec::new();
         let mut varies = false;
         for bound in [lower, upper].into_iter().flatten() {
-            varies |= self.ty(bound)?.rank() > 0;
+            varies |= self.0.ty(bound)?.rank() > 0;
             let at: Option<Term> = names.first().map(|name| var(name));
             bounds.push(match at {
-                Some(at) => self.element(bound, &at, "bound")?,
-                None => self.term(bound)?,
+                Some(at) => self.0.element(bound, &at, "bound")?,
+                None => self.0.term(bound)?,
             });
         }
         let function = match (lower, upper) {
@@ -137,7 +140,7 @@ impl Scope {
             _ => "space.upper_from",
         };
         let from = |x: Term| call(function, bounds.iter().cloned().chain([x]));
-        let log = self.fresh(&format!("log_{}", decl.name.text));
+        let log = self.0.fresh(&format!("log_{}", decl.name.text));
         let raw_term = Term::Var(raw.clone());
         let add = |value: Term| Bind::Add { name: TARGET.into(), value, doc: Vec::new() };
         let pair = Pat::Names(vec![name.clone(), log.clone()]);
@@ -152,7 +155,7 @@ impl Scope {
                 let at = index(raw_term, vec![var(&names[0])]);
                 for_range(&names[0], dims[0].clone(), from(at))
             } else {
-                let x = self.element_name();
+                let x = self.0.element_name();
                 for_(Clause::In(x.clone(), Box::new(raw_term)), from(Term::Var(x)))
             };
             let value = call("unzip", [value]);
@@ -182,8 +185,8 @@ impl Scope {
         let mut value = Term::Var(raw.clone());
         let mut out = Vec::new();
         if let Some(multiplier) = &bounds.multiplier {
-            let rank = self.ty(multiplier)?.rank();
-            let multiplier = self.term(multiplier)?;
+            let rank = self.0.ty(multiplier)?.rank();
+            let multiplier = self.0.term(multiplier)?;
             value = bin(Op::Mul, multiplier.clone(), value);
             let log = call("log", [multiplier]);
             let dims: Vec<Term> = ty.dims().into_iter().flatten().collect();
@@ -196,7 +199,7 @@ impl Scope {
             out.push(Bind::Add { name: TARGET.into(), value: log, doc: Vec::new() });
         }
         if let Some(offset) = &bounds.offset {
-            value = bin(Op::Add, self.term(offset)?, value);
+            value = bin(Op::Add, self.0.term(offset)?, value);
         }
         let name = lambada_name(&decl.name.text);
         out.insert(0, Bind::Let { name, value, declares: false, doc: Vec::new() });
