@@ -39,17 +39,52 @@ pub fn module(definitions: &[Definition], marks: &Marks) -> Module {
         let types = def.params.iter().map(|(_, ty)| ty).chain(&def.result);
         types.for_each(|ty| named(ty, &mut used));
     }
+    // A variable of the program may have the name of a module.
+    let mut hidden = Names::new();
+    definitions.iter().for_each(|def| hidden.append(&mut names(def)));
+    hidden.retain(|name| MODULES.contains(&&**name));
     let import = |name: &&&str| used.iter().any(|one| one.starts_with(&format!("{name}.")));
     let imports = MODULES.iter().filter(import).map(|name| {
         Item::Import(Import {
             path: format!("std/{name}").into(),
-            alias: None,
+            alias: hidden.contains(*name).then(|| make::name(alias(name))),
             names: None,
             span: Default::default(),
         })
     });
-    let items = imports.chain(definitions.iter().map(|def| Item::Def(item(def, marks)))).collect();
+    let items =
+        imports.chain(definitions.iter().map(|def| Item::Def(item(def, marks, &hidden)))).collect();
     Module { doc: None, items, written: None }
+}
+
+/// The name of a module that a variable of the program hides.
+fn alias(module: &str) -> String {
+    format!("std_{module}")
+}
+
+/// All names of variables in a definition.
+fn names(def: &Definition) -> Names {
+    let mut names = Names::new();
+    def.body.variables(&mut names);
+    names.extend(def.params.iter().map(|(name, _)| name.clone()));
+    names
+}
+
+/// The type with the names of modules that are not hidden.
+fn aliased(ty: &TypeExpr, hidden: &Names) -> TypeExpr {
+    let mut ty = ty.clone();
+    match &mut ty.kind {
+        ast::TypeKind::Name(name, ..) => {
+            if let Some((module, own)) = name.text.split_once('.')
+                && hidden.contains(module)
+            {
+                name.text = format!("{}.{own}", alias(module)).into();
+            }
+        }
+        ast::TypeKind::Array(_, elem) => **elem = aliased(elem, hidden),
+        _ => {}
+    }
+    ty
 }
 
 fn named(ty: &TypeExpr, names: &mut Names) {
@@ -63,22 +98,20 @@ fn named(ty: &TypeExpr, names: &mut Names) {
     }
 }
 
-fn item(def: &Definition, marks: &Marks) -> Def {
-    let mut own = Names::new();
-    def.body.variables(&mut own);
-    own.extend(def.params.iter().map(|(name, _)| name.clone()));
-    let params = def
-        .params
-        .iter()
-        .map(|(name, ty)| Param { pattern: make::binds(name.clone()), ty: Some(ty.clone()) });
+fn item(def: &Definition, marks: &Marks, hidden: &Names) -> Def {
+    let own = names(def);
+    let params = def.params.iter().map(|(name, ty)| Param {
+        pattern: make::binds(name.clone()),
+        ty: Some(aliased(ty, hidden)),
+    });
     Def {
         doc: if def.doc.is_empty() { None } else { Some(def.doc.join("\n").into()) },
         recursive: false,
         name: make::name(def.name.as_str()),
         sizes: def.sizes.iter().map(|size| make::name(size.clone())).collect(),
         params: params.collect(),
-        result: def.result.clone(),
-        body: Writer { own: &own, marks }.expr(&def.body),
+        result: def.result.as_ref().map(|ty| aliased(ty, hidden)),
+        body: Writer { own: &own, hidden, marks }.expr(&def.body),
         rules: Vec::new(),
         span: Default::default(),
     }
@@ -86,12 +119,14 @@ fn item(def: &Definition, marks: &Marks) -> Def {
 
 /// A size as an expression.
 pub fn size(term: &Term) -> Expr {
-    Writer { own: &Names::new(), marks: &Marks::default() }.expr(term)
+    Writer { own: &Names::new(), hidden: &Names::new(), marks: &Marks::default() }.expr(term)
 }
 
 struct Writer<'a> {
     /// The names of the definition, which hide those of the library.
     own: &'a Names,
+    /// Modules whose names variables of the program have.
+    hidden: &'a Names,
     marks: &'a Marks,
 }
 
@@ -214,10 +249,14 @@ impl Writer<'_> {
         }
     }
 
+    fn module(&self, name: &str) -> String {
+        if self.hidden.contains(name) { alias(name) } else { name.to_string() }
+    }
+
     /// A function; one of the prelude by its full name, if a name of the definition hides it.
     fn function(&self, name: &Rc<str>) -> Expr {
         match name.split_once('.') {
-            Some((module, name)) => make::field(make::var(module), &name.into()),
+            Some((module, name)) => make::field(make::var(self.module(module)), &name.into()),
             None if self.own.contains(name) => make::field(make::var("prelude"), name),
             None => make::var(name.clone()),
         }

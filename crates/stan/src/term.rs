@@ -73,7 +73,7 @@ pub enum Clause {
     In(Rc<str>, Box<Term>),
 }
 
-/// What a `let` binds.
+/// The pattern of a `let`.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Pat {
     /// `x`, `(x, y)`
@@ -488,7 +488,7 @@ impl Term {
     }
 }
 
-/// A sum of whole numbers with its constants joined and what cancels left out.
+/// A sum of whole numbers with its constants joined and opposite terms cancelled.
 pub fn simplify(term: Term) -> Term {
     let mut summands: Vec<(bool, Term)> = Vec::new();
     let mut constant = 0;

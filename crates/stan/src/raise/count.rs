@@ -1,5 +1,5 @@
-//! Loops over integers: which arrays each round computes by itself, what is only added up, and what
-//! must be carried from round to round.
+//! Loops over integers: arrays whose elements are independent, sums, and variables that are carried
+//! from iteration to iteration.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -15,7 +15,7 @@ type Arrays = BTreeMap<Rc<str>, Filled>;
 /// Arrays that are made together, and how.
 type Group = Vec<(Rc<str>, Filled)>;
 
-/// What becomes of the names that a loop changes.
+/// The names that a loop changes, by translation.
 struct Parts {
     /// Arrays whose elements do not depend on the round before.
     filled: Arrays,
@@ -177,7 +177,7 @@ impl Raise<'_> {
     }
 }
 
-/// The sum over all rounds of what each adds to a name.
+/// The sum of the terms that the iterations add to a name.
 fn total(name: &Rc<str>, value: Term, clause: Clause, sums: &Names) -> Option<Item> {
     if value == Term::Int(0) {
         return None;

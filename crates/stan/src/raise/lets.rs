@@ -6,7 +6,7 @@ use super::loops::{ELEMENT, ROW};
 use super::{Item, LEFT_OUT};
 use crate::term::{Op, Pat, Term, bin};
 
-/// What items add, with their bindings.
+/// The sum of the terms, within the bindings.
 pub fn summed(items: Vec<Item>) -> Term {
     let mut lets = Vec::new();
     let mut parts: Vec<Term> = Vec::new();
@@ -82,7 +82,7 @@ pub fn built(mut items: Vec<Item>, value: Term) -> Term {
                     commented(&doc, body)
                 }
             },
-            // What is taken apart only to be put together again.
+            // A record that is destructured and rebuilt.
             Item::Let(Pat::Record(fields), value, _) if is_record_of(&term, &fields) => value,
             Item::Let(Pat::Record(fields), value, doc) => {
                 let used: Vec<&(Rc<str>, Rc<str>)> =
@@ -193,7 +193,7 @@ fn is_set_to(term: &Term, name: &Rc<str>) -> bool {
     matches!(term, Term::Set(_, _, value) if **value == Term::Var(name.clone()))
 }
 
-/// Whether a name is what a chain of updates, a sum or a loop begins with.
+/// Whether a chain of updates, a sum or a loop begins with a name.
 fn heads(term: &Term, name: &Rc<str>) -> bool {
     match term {
         Term::Var(found) => found == name,

@@ -1,4 +1,4 @@
-//! What a loop does to arrays: fills rows or columns, or one row of an array.
+//! Loops that fill arrays: by rows, by columns, or one row.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;

@@ -285,7 +285,7 @@ impl Raise<'_> {
         built(items, tuple(names.iter().map(|name| Term::Var(name.clone())).collect()))
     }
 
-    /// What statements add to a name.
+    /// The terms that statements add to a name.
     pub fn sum(&self, binds: Vec<Bind>, name: &Rc<str>) -> Term {
         let items = self.all(binds, &mut Names::new(), &Names::from([name.clone()]));
         summed(items)
@@ -347,7 +347,7 @@ impl Raise<'_> {
     }
 }
 
-/// The first values of what a loop carries: 0 for a sum.
+/// Initial state of a loop: 0 for a sum.
 fn start(kept: &[Rc<str>], sums: &Names) -> Term {
     let first = |name: &Rc<str>| {
         if sums.contains(name) { Term::Real(0.0) } else { Term::Var(name.clone()) }

@@ -1,4 +1,4 @@
-//! Walks over statements: what they change, read and add to.
+//! Facts about statements: the names that they change, read and add to.
 
 use std::rc::Rc;
 
@@ -24,7 +24,7 @@ pub(super) fn noted(binds: Vec<Bind>, blank: &mut Names) -> Vec<Bind> {
             }
             Bind::For { var, from, to, body, .. } => {
                 let here = blank.clone();
-                // What an earlier round has written is no longer blank.
+                // An earlier iteration may have written it.
                 let mut inner = blank.clone();
                 changed.iter().for_each(|name| {
                     inner.remove(name);

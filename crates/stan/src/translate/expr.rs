@@ -199,7 +199,7 @@ impl Scope {
         (dim, elem): (Dim, Ty),
         span: Span,
     ) -> Done<Typed> {
-        // What all selected elements have in common is a vector of elements again.
+        // The selected elements make an array of the same kind.
         let whole = |selected: Ty, size: Dim| match (ty, selected) {
             (Ty::Matrix(..), Ty::Real) => Ty::Vector(size),
             (Ty::Matrix(..), Ty::Row(m) | Ty::Vector(m)) => Ty::Matrix(size, m),

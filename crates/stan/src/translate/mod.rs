@@ -2,7 +2,7 @@
 //!
 //! A program becomes a log density named after the file, whose arguments are its parameters and the
 //! data that it uses; a definition for its transformed parameters, if the density needs them; and
-//! `generated`, a record of what the program reports for each draw.
+//! `generated`, a record of the quantities of each draw.
 
 mod calls;
 mod densities;
@@ -34,7 +34,7 @@ use scope::{Done, Info, Scope, lambada_name};
 /// comments, and their problems are returned too.
 ///
 /// # Errors
-/// What has no translation.
+/// Statements and expressions without a translation.
 pub(crate) fn program(
     program: &Program,
     file: FileId,
@@ -224,7 +224,7 @@ impl Whole {
         let (of_parameters, of_generated) =
             (own(&program.transformed_parameters), own(&program.generated));
         let of_data = declared(&self.transformed_data);
-        // What each part needs of the data's transformation.
+        // The transformed data that each part needs.
         let needs_of = |binds: &[Bind], wanted: &[Rc<str>], sums: &Names| {
             let mut live: Names = wanted.iter().cloned().collect();
             raise.items(binds.to_vec(), &mut live, sums);

@@ -53,12 +53,12 @@ pub(crate) struct Scope {
     pub dims: HashMap<Rc<str>, Vec<Term>>,
     /// The Stan text, if statements without a translation become comments.
     pub partly: Option<Rc<str>>,
-    /// What became a comment.
+    /// Problems of statements that became comments.
     pub problems: Vec<Problem>,
 }
 
-/// Words that cannot be names of variables, and the modules that the translation uses.
-const RESERVED: [&str; 29] = [
+/// Words that cannot be names of variables.
+const RESERVED: [&str; 23] = [
     "def",
     "rec",
     "let",
@@ -80,12 +80,6 @@ const RESERVED: [&str; 29] = [
     "false",
     "not",
     "and",
-    "dist",
-    "linalg",
-    "ode",
-    "random",
-    "space",
-    "special",
     "prelude",
     "real",
 ];
