@@ -75,6 +75,7 @@ const IDLE_ARMS: &[(&str, usize)] = &[
     ("prim", 1),
     ("readback", 2),
     ("schedule", 14),
+    ("stan", 12),
     ("surface", 43),
 ];
 

@@ -336,6 +336,17 @@ pub enum Command {
         #[command(flatten)]
         drawing: Drawing,
     },
+    /// Translate a Stan program to a program that people read
+    FromStan {
+        /// The Stan program
+        file: PathBuf,
+        /// Leave a comment in place of each statement without a translation
+        #[arg(long)]
+        partly: bool,
+        /// Write the program to a file instead of standard output
+        #[arg(long, short, value_name = "FILE")]
+        output: Option<PathBuf>,
+    },
     /// Run a definition for each draw of a posterior: replicated data, log likelihoods, other
     /// quantities
     #[command(override_usage = "lambada predict [OPTIONS] --draws FILE FILE ENTRY [NAME=VALUE]...")]

@@ -106,6 +106,9 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
             Some(entry) => shell.plot(&file, &entry, words, &drawing),
             None => shell.plot_draws(&file, &drawing),
         },
+        Command::FromStan { file, partly, output } => {
+            shell.from_stan(&file, partly, output.as_deref())
+        }
         Command::Minimize { model, searching } => shell.minimize(&model, &searching),
         Command::Predict { model, predicting } => shell.predict(&model, &predicting),
         Command::Sample { model, sampling } => shell.sample(&model, &sampling),

@@ -47,6 +47,31 @@ impl Shell {
         made.map_err(|p| self.told(p))
     }
 
+    /// `lambada from-stan`
+    pub(crate) fn from_stan(
+        &mut self,
+        path: &Path,
+        partly: bool,
+        output: Option<&Path>,
+    ) -> Result<(), Report> {
+        let name = path.display().to_string();
+        let text = std::fs::read_to_string(path).map_err(|e| messages::not_read(&name, &e))?;
+        let file = self.session.add_source(&name, &text);
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        let translate =
+            if partly { lambada_stan::translate_partly } else { lambada_stan::translate };
+        let (program, problems) = translate(&text, file, &stem);
+        let told = self.told(problems);
+        if program.is_empty() {
+            return Err(told);
+        }
+        report::tell(&told);
+        match output {
+            Some(path) => lambada::write_text(path, &program).map_err(|p| self.told([p])),
+            None => report::result(&program),
+        }
+    }
+
     /// `lambada minimize`
     pub(crate) fn minimize(&mut self, model: &Model, how: &Searching) -> Result<(), Report> {
         if let Some(path) = &how.output {

@@ -6,7 +6,7 @@ use lambada_source::Problem;
 use crate::messages::running as messages;
 
 /// The pages of the book, in the order of the codes.
-const PAGES: [&str; 12] = [
+const PAGES: [&str; 13] = [
     include_str!("../../../docs/src/errors/syntax.md"),
     include_str!("../../../docs/src/errors/names.md"),
     include_str!("../../../docs/src/errors/types.md"),
@@ -19,6 +19,7 @@ const PAGES: [&str; 12] = [
     include_str!("../../../docs/src/errors/running.md"),
     include_str!("../../../docs/src/errors/warnings.md"),
     include_str!("../../../docs/src/errors/models.md"),
+    include_str!("../../../docs/src/errors/stan.md"),
 ];
 
 /// Number of codes suggested in place of an unknown one.

@@ -234,6 +234,12 @@ impl Session {
         (unit, problems)
     }
 
+    /// Adds a text in another language, for the places in messages.
+    pub fn add_source(&mut self, name: &str, text: &str) -> FileId {
+        self.sources.begin();
+        self.sources.add(name, text)
+    }
+
     /// The files.
     pub fn sources(&self) -> &Sources {
         &self.sources

@@ -81,7 +81,7 @@ fn codes_near_one_that_does_not_exist() {
     let problem = explain_code("E0308x").expect_err("no code");
     assert!(problem.hints[0].text.contains("lambada explain"), "{problem:?}");
     let problem = explain_code("E9999").expect_err("there is no such code");
-    assert!(problem.title.contains("`E9999`") && problem.hints[0].text.contains("`E0912`"));
+    assert!(problem.title.contains("`E9999`") && problem.hints[0].text.contains("`E0959`"));
     let problem = explain_code("E0399").expect_err("there is no such code");
     assert!(problem.hints[0].text.contains("`E0401`"), "{problem:?}");
 }

@@ -35,8 +35,8 @@ pub struct Unstarted {
 /// A gain of log density that no chain makes in a draw once it is near the posterior.
 const STEEP: f64 = 1e4;
 
-/// The end of steps uphill while they gain very much. Where a log density is −1e50, energies have no
-/// digits left for the kinetic one, and a chain would not move.
+/// The end of steps uphill while they gain very much. Where a log density is −1e50, energies have
+/// no digits left for the kinetic one, and a chain would not move.
 fn climbed(posterior: &Posterior, mut point: Vec<f64>, both: &[f64]) -> Vec<f64> {
     let mut here = both.to_vec();
     let mut step = 1.0;

@@ -1,0 +1,1 @@
+data { int N; }

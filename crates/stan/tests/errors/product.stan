@@ -1,0 +1,4 @@
+parameters { vector[3] x; }
+model {
+  target += sum(x * x);
+}

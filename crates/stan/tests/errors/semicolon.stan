@@ -1,0 +1,2 @@
+parameters { real x }
+model { }

@@ -1,0 +1,4 @@
+parameters { real x; }
+model {
+  x ~ normal(0, sigma);
+}
