@@ -10,7 +10,8 @@ use lambada::{
 };
 use lambada_draws::{Draws, Format, Summary, picture, warnings};
 use lambada_sample::{
-    Metric, Settings, Unpredicted, Unsampled, Watch, optima, predict, sample, standard_errors,
+    Metric, Settings, Unpredicted, Unsampled, Watch, laplace, optima, predict, sample,
+    standard_errors,
 };
 
 use crate::args::{self, DataArgs, Drawing, Model, Predicting, Sampling, Searching};
@@ -121,6 +122,9 @@ impl Shell {
     pub(crate) fn sample(&mut self, model: &Model, how: &Sampling) -> Result<(), Report> {
         let begun = Instant::now();
         let output = how.output.as_deref().map(|path| draws_format(path)).transpose()?;
+        if how.method == args::Method::Laplace {
+            return self.laplace(model, how, output);
+        }
         let posterior = self.model(model, how.init.as_deref(), |s, u, r| r.posterior(s, u))?;
         let compiled = begun.elapsed();
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
@@ -211,6 +215,33 @@ impl Shell {
         let name = path.display().to_string();
         let bytes = format.write(draws).map_err(|wrong| messages::broken_draws(&name, &wrong))?;
         lambada::replace_file(path, &bytes).map_err(|error| messages::not_written(&name, &error))
+    }
+
+    /// `lambada sample --method laplace`
+    fn laplace(
+        &mut self,
+        model: &Model,
+        how: &Sampling,
+        output: Option<(&Path, Format)>,
+    ) -> Result<(), Report> {
+        let optimum = self.model(model, how.init.as_deref(), |s, u, r| {
+            r.optimum(s, u, Goal::ModeOfCoordinates)
+        })?;
+        let searching = progress::working("searching");
+        let found = optima(&optimum, how.seed, how.chains.into(), |a, b| a > b);
+        drop(searching);
+        let mode = found.map_err(|failure| self.failed(&failure))?.best;
+        if !mode.converged {
+            return Err(messages::not_converged(&mode, true));
+        }
+        let count = usize::from(how.chains) * how.draws as usize;
+        let draws = laplace(&optimum, &mode, how.seed, count);
+        let draws = draws.map_err(|failure| self.failed(&failure))?;
+        let draws = draws.ok_or_else(|| messages::NO_ERRORS.to_string())?;
+        if let Some((path, format)) = output {
+            self.write_draws(path, format, &draws)?;
+        }
+        tabled(&draws, how.json, how.all).map(drop)
     }
 
     fn failed(&self, failure: &Failure) -> Report {

@@ -103,6 +103,16 @@ fn from_a_model_to_pictures() {
 }
 
 #[test]
+fn laplace_approximates_the_posterior() {
+    let folder =
+        folder("def f (x : real) (y : real) : real = -0.5 * ((x - 3) / 2) ** 2 - 0.5 * y * y\n");
+    let table = runs(folder.path(), &["sample", "p.lam", "--method", "laplace"]);
+    let (x, y) = (row(&table, "x"), row(&table, "y"));
+    assert!((x[0] - 3.0).abs() < 0.2 && (x[1] - 2.0).abs() < 0.15, "{table}");
+    assert!(y[0].abs() < 0.1 && (y[1] - 1.0).abs() < 0.08, "{table}");
+}
+
+#[test]
 fn mistakes_are_told_before_anything_runs() {
     let folder = folder(SCHOOLS);
     let at = folder.path();

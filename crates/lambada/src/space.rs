@@ -314,7 +314,8 @@ fn value(size: &Size, known: &Sizes) -> Option<usize> {
 fn computed(expr: &Expr, known: &Sizes) -> Option<i64> {
     match &expr.kind {
         ExprKind::Int(value) => Some(*value),
-        ExprKind::Var(name) => i64::try_from(*known.get(&**name)?).ok(),
+        // Outside of its signature, a capital name looks like a constructor.
+        ExprKind::Var(name) | ExprKind::Con(name) => i64::try_from(*known.get(&**name)?).ok(),
         ExprKind::Binary(op, a, b) => {
             let (a, b) = (computed(a, known)?, computed(b, known)?);
             match op {

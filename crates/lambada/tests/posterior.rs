@@ -156,6 +156,9 @@ fn sizes_come_from_data_or_by_name() {
     assert_eq!((made.dimension(), made.count()), (6, 7));
     let names: Vec<&str> = made.variables().iter().map(|v| &*v.name).collect();
     assert_eq!(names, ["a", "p"]);
+    let computed = "def m [K] (a : [2 * K - 1]real) (y : [K]real) : real = -sum (a * a) - sum y";
+    let computed = posterior(computed, &["y=[1, 2, 3]"], &[]).expect("K is that of y");
+    assert_eq!(computed.dimension(), 5);
     let why = posterior(text, &["y=[1, 2, 3]"], &[]).err().expect("k is not known");
     assert!(why.contains("E0904") && why.contains("`k`"), "{why}");
     let why = posterior(text, &["y=[1, 2, 3]"], &[("n", 2)]).err().expect("n is 3");

@@ -50,6 +50,9 @@ pub struct Sampling {
     /// The shape to adapt to
     #[arg(long, value_enum, default_value_t = Metric::Diag)]
     pub metric: Metric,
+    /// How to draw
+    #[arg(long, value_enum, default_value_t = Method::Nuts)]
+    pub method: Method,
     /// Begin at these values of the parameters, from a .json or .npz file, instead of random points
     #[arg(long, value_name = "FILE")]
     pub init: Option<PathBuf>,
@@ -117,6 +120,16 @@ pub enum Metric {
     Diag,
     /// The covariance of the coordinates
     Dense,
+}
+
+/// A way to draw from a posterior.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Method {
+    /// Chains of the No-U-Turn Sampler
+    Nuts,
+    /// Independent draws of the normal distribution that the posterior resembles at its mode: an
+    /// approximation, at once
+    Laplace,
 }
 
 fn size(text: &str) -> Result<(String, usize), String> {
