@@ -107,7 +107,7 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
             None => shell.plot_draws(&file, &drawing),
         },
         Command::FromStan { file, partly, output } => {
-            shell.from_stan(&file, partly, output.as_deref())
+            shell.translate_stan(&file, partly, output.as_deref())
         }
         Command::Minimize { model, searching } => shell.minimize(&model, &searching),
         Command::Predict { model, predicting } => shell.predict(&model, &predicting),

@@ -49,7 +49,7 @@ impl Shell {
     }
 
     /// `lambada from-stan`
-    pub(crate) fn from_stan(
+    pub(crate) fn translate_stan(
         &mut self,
         path: &Path,
         partly: bool,

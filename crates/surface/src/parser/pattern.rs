@@ -6,6 +6,9 @@ use crate::messages::syntax::Missing;
 use crate::messages::{forms, lexical};
 use crate::token::{Bracket, Keyword, Token, TokenKind};
 
+/// Most problems reported of one parameter.
+const MOST: usize = 4;
+
 /// Whether a pattern may start with this token.
 pub(super) fn starts_pattern(token: Token) -> bool {
     match token.kind {
@@ -320,6 +323,8 @@ impl Parser<'_> {
             }
             let told = self.problems.len();
             params.push(Self::into_param(self.atomic_pattern()?));
+            // More are of an expression in the place of a parameter.
+            self.problems.truncate(told + MOST);
             // Without the token that ends them, these are no parameters.
             if self.problems.len() > told && !self.comes(&ends) {
                 return Err(Halt);
