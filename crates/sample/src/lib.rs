@@ -6,6 +6,7 @@
 //! - `nuts`: one chain;
 //! - `mode`: optima, what they tell of the posterior, and draws of that;
 //! - `predict`: a definition for each draw;
+//! - `observed`: the data, for files of draws;
 //! - here: the chains, on threads.
 //!
 //! The draws depend on the seed and not on the number of threads, because each chain has random
@@ -14,6 +15,7 @@
 mod adapt;
 mod mode;
 mod nuts;
+mod observed;
 mod path;
 mod predict;
 mod shape;
@@ -131,5 +133,5 @@ pub fn sample(
         (names::MAX_DEPTH, settings.max_depth.to_string()),
     ];
     let attributes = told.map(|(name, value)| (name.to_string(), value)).into();
-    Ok(Draws { attributes, ..draws })
+    Ok(Draws { attributes, observed: observed::observed(posterior), ..draws })
 }
