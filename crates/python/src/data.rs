@@ -4,7 +4,7 @@
 use std::collections::HashSet;
 
 use lambada::{Data, Inputs, Raw, Tensor, Type, to_json};
-use numpy::{PyUntypedArray, PyUntypedArrayMethods};
+use numpy::{PyArrayDescrMethods, PyUntypedArrayMethods};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
@@ -122,7 +122,7 @@ fn json(name: &str, value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Value> {
     } else if is_array(value) {
         Ok(to_json(&Data::Tensor(tensor(name, value)?)))
     } else if let Ok(dict) = value.cast::<PyDict>() {
-        let member = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| {
+        let member = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| -> PyResult<_> {
             Ok((key.str()?.to_string(), json(name, &value, depth - 1)?))
         };
         dict.iter().map(member).collect::<PyResult<_>>().map(Value::Object)

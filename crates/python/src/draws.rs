@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use lambada_draws::{Array, Format, Statistic, Summary, Variable, Wrong, warnings};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
-use pyo3::exceptions::{PyOSError, PyValueError};
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -62,8 +62,7 @@ impl Draws {
     fn _save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         let format = format(&path)?;
         let bytes = py.detach(|| format.write(&self.draws)).map_err(|w| broken(&path, &w))?;
-        lambada::replace_file(&path, &bytes)
-            .map_err(|error| PyOSError::new_err(format!("`{}`: {error}", path.display())))
+        Ok(lambada::replace_file(&path, &bytes)?)
     }
 
     /// The contents of a file, for pickles.
@@ -97,7 +96,7 @@ impl Draws {
         for k in 0..group_of(&this.get().draws, group).len() {
             let name = group_of(&this.get().draws, group)[k].0;
             let array = arrays::part(this, |own| {
-                let (_, dims, values) = group_of(&own.draws, group).swap_remove(k);
+                let (_, dims, values) = group_of(own, group).swap_remove(k);
                 (dims, values)
             });
             arrays.set_item(name, array?)?;

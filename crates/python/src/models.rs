@@ -3,8 +3,10 @@
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use lambada::{Data, Failure, Given, Goal, Value};
-use lambada_sample::{Metric, Settings, Unpredicted, Unsampled};
+use lambada::{Data, Failure, Given, Goal, Optimum, Value};
+use lambada_sample::{
+    Metric, Optima, Settings, Unpredicted, Unsampled, optima, standard_errors,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -137,23 +139,30 @@ pub(crate) fn minimize<'py>(
     let function = f.function.clone();
     let searched = watched(py, (), move || {
         let optimum = function.optimum(&given, goal)?;
-        Ok((|| {
-            let found = lambada_sample::optima(&optimum, seed, tries, better)?;
-            let at = &found.best.coordinates;
-            let errors = match errors && found.best.converged {
-                true => lambada_sample::standard_errors(&optimum, at)?,
-                false => None,
-            };
-            let errors = errors.map(|errors| optimum.by_parameter(&errors));
-            Ok((optimum.by_parameter(&found.best.values), errors, found))
-        })())
+        Ok(search(&optimum, errors, |optimum| optima(optimum, seed, tries, better)))
     });
-    let (values, errors, found) = searched?.map_err(|failure: Failure| failed(py, &failure))?;
+    let (values, errors, found) = searched?.map_err(|failure| failed(py, &failure))?;
     let best = found.best;
     let errors = errors.map(|errors| by_parameter(py, f, errors)).transpose()?;
     let others = found.others.iter().map(|other| other.result).collect();
     let values = by_parameter(py, f, values)?;
     Ok((values, errors, best.result, best.gradient_norm, best.converged, others))
+}
+
+/// The optima, and the values and the standard errors at the best one.
+fn search(
+    optimum: &Optimum,
+    errors: bool,
+    optima: impl FnOnce(&Optimum) -> Result<Optima, Failure>,
+) -> Result<(Data, Option<Data>, Optima), Failure> {
+    let found = optima(optimum)?;
+    let best = &found.best;
+    let errors = match errors && best.converged {
+        true => standard_errors(optimum, &best.coordinates)?,
+        false => None,
+    };
+    let errors = errors.map(|errors| optimum.by_parameter(&errors));
+    Ok((optimum.by_parameter(&best.values), errors, found))
 }
 
 fn by_parameter<'py>(py: Python<'py>, f: &Function, data: Data) -> PyResult<Bound<'py, PyDict>> {

@@ -48,8 +48,12 @@ def posterior(data: Any) -> Draws:
 def extend(data: Any, group: str, arrays: Mapping[str, np.ndarray]) -> None:
     """Adds variables to a group of ArviZ's data, in the place of those of the same names."""
     coords = {axis: data.posterior[axis] for axis in ("chain", "draw")}
-    new = _dataset(_from_dict({group: dict(arrays)}, {}), group).assign_coords(coords)
-    if f"/{group}" in data.groups or (callable(data.groups) and group in data.groups()):
+    # `from_dict` takes the names of ArviZ's own groups only.
+    usual = "posterior_predictive"
+    new = _dataset(_from_dict({usual: dict(arrays)}, {}), usual).assign_coords(coords)
+    # A method before 1.0, paths from then on.
+    groups = data.groups() if callable(data.groups) else [path.strip("/") for path in data.groups]
+    if group in groups:
         old = _dataset(data, group)
         kept = old.drop_vars([name for name in new.data_vars if name in old.data_vars])
         new = kept.merge(new)
