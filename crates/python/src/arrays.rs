@@ -151,7 +151,9 @@ pub(crate) fn converted<'py>(
 }
 
 /// Converts anything to an array: through `__array__`, DLPack, or as nested sequences.
-pub(crate) fn as_array<'py>(value: &Bound<'py, PyAny>) -> Result<Bound<'py, PyUntypedArray>, Unfit> {
+pub(crate) fn as_array<'py>(
+    value: &Bound<'py, PyAny>,
+) -> Result<Bound<'py, PyUntypedArray>, Unfit> {
     let py = value.py();
     if let Ok(array) = value.cast::<PyUntypedArray>() {
         return Ok(array.clone());

@@ -18,11 +18,12 @@ use crate::input::{Reader, plain};
 const DEPTH: usize = 64;
 
 /// Values of parameters by name. Members of `shared` that no parameter has are ignored, as members
-/// of files are.
+/// of files are. Messages call a value of `own` by its `origin`.
 pub(crate) fn inputs(
     interface: Interface<'_>,
     shared: &Bound<'_, PyDict>,
     own: &Bound<'_, PyDict>,
+    origin: impl Fn(&str) -> String,
 ) -> PyResult<Inputs> {
     let mut inputs = Inputs::new();
     for (name, value) in shared {
@@ -40,7 +41,7 @@ pub(crate) fn inputs(
         if !interface.names().contains(&name) {
             return Err(interface.no_parameter(name));
         }
-        inputs.insert(name, raw(interface, name, &value)?, format!("the keyword `{name}`"));
+        inputs.insert(name, raw(interface, name, &value)?, origin(name));
     }
     Ok(inputs)
 }

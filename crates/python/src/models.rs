@@ -4,9 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use lambada::{Data, Failure, Given, Goal, Optimum, Value};
-use lambada_sample::{
-    Metric, Optima, Settings, Unpredicted, Unsampled, optima, standard_errors,
-};
+use lambada_sample::{Metric, Optima, Settings, Unpredicted, Unsampled, optima, standard_errors};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -27,8 +25,9 @@ type Request<'py> =
 fn given(f: &Function, request: &Request<'_>) -> PyResult<Given> {
     let (data, keywords, sizes, init) = request;
     let none = PyDict::new(data.py());
-    let data = inputs(f.interface(), data, keywords)?;
-    let start = init.as_ref().map(|init| inputs(f.interface(), &none, init)).transpose()?;
+    let data = inputs(f.interface(), data, keywords, |name| format!("the keyword `{name}`"))?;
+    let start = |init| inputs(f.interface(), &none, init, |_| "`init`".into());
+    let start = init.as_ref().map(start).transpose()?;
     Ok(Given { data, sizes: sizes.clone(), start })
 }
 
@@ -119,8 +118,7 @@ fn running(py: Python<'_>, text: &str) -> PyErr {
 
 /// Where a search ended: values and standard errors by parameter, the result, the norm of the
 /// gradient, whether it converged, and the results of other optima.
-type Found<'py> =
-    (Bound<'py, PyDict>, Option<Bound<'py, PyDict>>, f64, f64, bool, Vec<f64>);
+type Found<'py> = (Bound<'py, PyDict>, Option<Bound<'py, PyDict>>, f64, f64, bool, Vec<f64>);
 
 /// Searches an optimum of a definition.
 #[pyfunction]
