@@ -5,8 +5,9 @@ from __future__ import annotations
 import html
 import json
 import os
+import re
 from collections.abc import Mapping
-from typing import Any, Iterator, NamedTuple, Optional, Sequence, Union
+from typing import Any, Iterator, NamedTuple, Sequence, Union
 
 import numpy as np
 
@@ -142,7 +143,10 @@ class Draws(Mapping):  # type: ignore[type-arg]
     @property
     def warnings(self) -> list[Finding]:
         """Faults of the chains, the gravest first, with their meaning and advice; ``print(draws.warnings)`` shows all of it."""
-        return Findings(Finding(kind, title, meaning, tuple(advice)) for kind, title, meaning, advice in self._native._warnings())
+        return Findings(
+            Finding(kind, title, meaning, tuple(map(in_python, advice)))
+            for kind, title, meaning, advice in self._native._warnings()
+        )
 
     def summary(self, all: bool = False) -> Summary:  # noqa: A002
         """The table of estimates. Variables with more than 12 elements are abbreviated, unless ``all`` are wanted."""
@@ -188,6 +192,31 @@ class Draws(Mapping):  # type: ignore[type-arg]
 
     def __reduce__(self) -> Any:
         return _again, (bytes(self._native._bytes()),)
+
+
+#: Sentences of the command that Python says otherwise.
+_SENTENCES = {
+    "`--data FILE`, or `NAME=VALUE`": "`data`, or a keyword",
+    "a member of the file, or `": "a member, or the keyword `",
+    "`lambada predict FILE ENTRY --draws FILE`": "`lambada.predict(f, draws, data)`",
+}
+
+
+def in_python(text: str) -> str:
+    """A message with the options of the command as Python has them: `--max-depth 12` is `max_depth=12`."""
+
+    def option(found: re.Match[str]) -> str:
+        name, value = found[1].replace("-", "_"), found[2]
+        if name == "size":
+            size, number = value.split("=")
+            return f'`sizes={{"{size}": {number}}}`'
+        if value is None:
+            return f"`{name}`"
+        return f"`{name}={value}`" if re.fullmatch(r"[\d.]+", value) else f'`{name}="{value}"`'
+
+    for there, here in _SENTENCES.items():
+        text = text.replace(there, here)
+    return re.sub(r"`--([a-z-]+)(?: ([^` ]+))?`", option, text)
 
 
 def _again(contents: bytes) -> Draws:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import operator
-import re
 import warnings
 from contextlib import contextmanager
 from typing import Any, Iterator, Mapping, Optional
@@ -12,7 +11,7 @@ import numpy as np
 
 from . import _lambada
 from ._arviz import arviz, extend, is_inference_data, posterior
-from ._draws import Draws
+from ._draws import Draws, in_python
 from ._errors import Error, SamplingWarning
 from ._model import Function
 from ._progress import progress as bar
@@ -269,26 +268,14 @@ def _members(what: str, given: Any) -> dict[str, Any]:
     raise TypeError(f"{what} should be a mapping from names of parameters to values, but it is {type(given).__name__!r}")
 
 
-#: What messages of the command say, and how it is said in Python.
-_SPELLINGS = (
-    (r"`--size (\w+)=(\d+)`", r'`sizes={"\1": \2}`'),
-    (r"`--data FILE`, or `NAME=VALUE`", "`data`, or a keyword"),
-    (r"a member of the file, or `(\w+)=VALUE`|a member of the file, or `NAME=VALUE`", "a member, or a keyword"),
-    (r" or of `--size n=8`", ' or of `sizes={"n": 8}`'),
-    (r"`lambada predict FILE ENTRY --draws FILE`", "`lambada.predict(f, draws, data)`"),
-)
-
-
 @contextmanager
 def _told_in_python() -> Iterator[None]:
     """Says options of the command as Python has them."""
     try:
         yield
     except Error as error:
-        text = error.message
-        for there, here in _SPELLINGS:
-            text = re.sub(there, here, text)
-        raise Error(text, error.problems) from None
+        problems = tuple(p._replace(hints=tuple(map(in_python, p.hints))) for p in error.problems)
+        raise Error(in_python(error.message), problems) from None
 
 
 Optimum.__module__ = "lambada"
