@@ -183,7 +183,7 @@ impl Shell {
         let Some((path, format)) = output else {
             return tabled(&results, how.json, how.all).map(drop);
         };
-        let whole = if format == Format::NetCdf { with_results(draws, results) } else { results };
+        let whole = if format == Format::NetCdf { draws.with_results(results) } else { results };
         self.write_draws(path, format, &whole)
     }
 
@@ -290,21 +290,6 @@ fn tabled(draws: &Draws, json: bool, all: bool) -> Result<Summary, Report> {
 fn draws_format(path: &Path) -> Result<(&Path, Format), Report> {
     let known = Format::of(path).ok_or_else(|| messages::no_draws_file(path));
     known.map(|format| (path, format))
-}
-
-/// Draws with the results of a definition in the groups of ArviZ: log likelihoods are those whose
-/// names begin so.
-fn with_results(mut draws: Draws, results: Draws) -> Draws {
-    for variable in results.variables {
-        let group = if variable.name.starts_with("log_lik") {
-            &mut draws.log_likelihood
-        } else {
-            &mut draws.predictive
-        };
-        group.retain(|known| known.name != variable.name);
-        group.push(variable);
-    }
-    draws
 }
 
 fn number(x: f64) -> Data {

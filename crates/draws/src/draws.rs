@@ -175,6 +175,21 @@ impl Draws {
         Ok(Draws { chains: kept.len(), draws, variables, statistics, dropped, ..Draws::default() })
     }
 
+    /// Draws with the results of a definition, in the groups of ArviZ: variables whose names begin
+    /// with `log_lik` are log likelihoods. They replace results of the same names.
+    #[must_use]
+    pub fn with_results(mut self, results: Draws) -> Draws {
+        for variable in results.variables {
+            let group = match variable.name.starts_with("log_lik") {
+                true => &mut self.log_likelihood,
+                false => &mut self.predictive,
+            };
+            group.retain(|known| known.name != variable.name);
+            group.push(variable);
+        }
+        self
+    }
+
     /// The variable of a name.
     pub fn variable(&self, name: &str) -> Option<&Variable> {
         self.variables.iter().find(|variable| variable.name == name)

@@ -57,7 +57,7 @@ impl Function {
         Ok(Some(kept().entry(shapes).or_insert_with(|| Arc::new(Function::of(made))).clone()))
     }
 
-    fn interface(&self) -> Interface<'_> {
+    pub(crate) fn interface(&self) -> Interface<'_> {
         Interface(&self.function)
     }
 

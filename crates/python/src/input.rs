@@ -33,7 +33,7 @@ pub(crate) struct Reader<'a, 'py> {
 }
 
 /// Element type and rank of an array of scalars.
-fn plain(ty: &Type) -> Option<(Element, usize)> {
+pub(crate) fn plain(ty: &Type) -> Option<(Element, usize)> {
     let (mut ty, mut rank) = (ty, 0);
     while let Type::Array(_, elem) = ty {
         (ty, rank) = (elem, rank + 1);

@@ -5,16 +5,22 @@
 //! - `call`, `input`, `arrays`: arguments, borrowed from NumPy where possible;
 //! - `output`, `places`: results, and destination arrays;
 //! - `running`: calls without the interpreter's lock, and Ctrl-C;
+//! - `models`, `data`, `draws`, `chains`: definitions as statistical models, their data, their
+//!   draws, and chains that Python follows;
 //! - `options`, `names`, `wrt`, `types`, `shapes`, `errors`, `classes`: options, keywords, types,
 //!   exceptions, and the Python classes of results.
 
 mod arrays;
 mod call;
+mod chains;
 mod classes;
+mod data;
+mod draws;
 mod errors;
 mod function;
 mod input;
 mod model;
+mod models;
 mod names;
 mod options;
 mod output;
@@ -40,6 +46,10 @@ fn _lambada(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<model::Model>()?;
     module.add_class::<function::Function>()?;
     module.add_class::<pullback::Pullback>()?;
+    module.add_class::<draws::Draws>()?;
+    module.add_function(wrap_pyfunction!(models::sample, module)?)?;
+    module.add_function(wrap_pyfunction!(models::minimize, module)?)?;
+    module.add_function(wrap_pyfunction!(models::predict, module)?)?;
     module.add_function(wrap_pyfunction!(check_options, module)?)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     lambada::warn_with(errors::warn);

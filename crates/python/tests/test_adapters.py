@@ -197,13 +197,12 @@ class TestJax:
             lambada.jax.function(r.record)
 
 
-class TestSampling:
+class TestNutpie:
     def test_a_normal_distribution(self, r):
-        pytest.importorskip("nutpie")
+        nutpie = pytest.importorskip("nutpie")
         y = np.array([1.0, 2.0, 3.0])
-        trace = lambada.sampling.sample(
-            r.log_density, {"mu": 0.0, "z": np.zeros(3)}, draws=1000, tune=500, chains=2, seed=1, y=y
-        )
+        model = lambada.sampling.compiled(r.log_density, {"mu": 0.0, "z": np.zeros(3)}, y=y)
+        trace = nutpie.sample(model, draws=1000, tune=500, chains=2, seed=1, progress_bar=False)
         # mu and z are normal with a precision that is known.
         precision = np.eye(4)
         precision[1:, 1:] += np.eye(3)
@@ -220,9 +219,9 @@ class TestSampling:
     def test_what_is_wrong_is_told(self, r):
         pytest.importorskip("nutpie")
         with pytest.raises(TypeError, match="give values for the other parameters"):
-            lambada.sampling.sample(r.log_density, {"mu": 0.0})
+            lambada.sampling.compiled(r.log_density, {"mu": 0.0})
         with pytest.raises(ValueError, match="at the start"):
-            lambada.sampling.sample(r.log_density, {"mu": 0.0, "z": [0.0]}, y=[np.nan])
+            lambada.sampling.compiled(r.log_density, {"mu": 0.0, "z": [0.0]}, y=[np.nan])
 
 
 class TestDask:

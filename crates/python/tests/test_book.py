@@ -15,7 +15,7 @@ from conftest import REPOSITORY
 
 @pytest.mark.parametrize("page", ["docs/src/from-python.md"])
 def test_sessions(page, monkeypatch):
-    for name in ("scipy", "nutpie"):
+    for name in ("scipy", "arviz"):
         pytest.importorskip(name)
     monkeypatch.chdir(REPOSITORY)
     text = (pathlib.Path(REPOSITORY) / page).read_text()
@@ -34,7 +34,7 @@ def test_docstring():
 
 @pytest.mark.parametrize("name", ["beetles", "eight_schools"])
 def test_examples(name, tmp_path):
-    for needed in ("scipy", "nutpie", "arviz", "matplotlib"):
+    for needed in ("scipy", "arviz", "matplotlib"):
         pytest.importorskip(needed)
     program = pathlib.Path(REPOSITORY) / "examples" / "python" / f"{name}.py"
     picture = tmp_path / "picture.png"

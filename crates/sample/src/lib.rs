@@ -6,6 +6,7 @@
 //! - `nuts`: one chain;
 //! - `mode`: optima, standard errors, and draws of the normal approximation;
 //! - `predict`: a definition for each draw;
+//! - `observed`: the data, for files of draws;
 //! - here: the chains, on threads.
 //!
 //! The draws depend on the seed and not on the number of threads, because each chain has random
@@ -14,6 +15,7 @@
 mod adapt;
 mod mode;
 mod nuts;
+mod observed;
 mod path;
 mod predict;
 mod shape;
@@ -23,8 +25,8 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use lambada::{Data, Failure, Posterior};
-use lambada_draws::{Array, Chain, Draws, names};
+use lambada::{Failure, Posterior};
+use lambada_draws::{Chain, Draws, names};
 
 pub use mode::{Optima, laplace, optima, standard_errors};
 pub use predict::{Unpredicted, predict};
@@ -133,15 +135,5 @@ pub fn sample(
         ("target_accept", settings.target_accept.to_string()),
     ];
     let attributes = told.map(|(name, value)| (name.to_string(), value)).into();
-    Ok(Draws { attributes, observed: observed(posterior), ..draws })
-}
-
-/// The data that are arrays or numbers.
-fn observed(posterior: &Posterior) -> Vec<Array> {
-    let array = |(name, data): &(std::sync::Arc<str>, Data)| {
-        let Data::Tensor(tensor) = data else { return None };
-        let (name, dims) = (name.to_string(), tensor.dims.clone());
-        Some(Array { name, dims, values: lambada::vectors::numbers(data) })
-    };
-    posterior.data().iter().filter_map(array).collect()
+    Ok(Draws { attributes, observed: observed::observed(posterior), ..draws })
 }

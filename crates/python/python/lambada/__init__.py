@@ -12,9 +12,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ._errors import Error, Problem, RuntimeError, Warning
+from ._draws import Draws, Finding, Summary
+from ._errors import Error, Problem, RuntimeError, SamplingWarning, Warning
 from ._lambada import VERSION as __version__
 from ._model import Function, Model, compile, load, options
+from ._sampling import Optimum, draws, minimize, predict, sample
 from ._source import Source, Verification
 from ._values import Parts, Record, Variant
 
@@ -22,20 +24,29 @@ from ._values import Parts, Record, Variant
 source = compile
 
 __all__ = [
+    "Draws",
     "Error",
+    "Finding",
     "Function",
     "Model",
+    "Optimum",
     "Parts",
     "Problem",
     "Record",
     "RuntimeError",
+    "SamplingWarning",
     "Source",
+    "Summary",
     "Variant",
     "Verification",
     "Warning",
     "compile",
+    "draws",
     "load",
+    "minimize",
     "options",
+    "predict",
+    "sample",
     "source",
 ]
 

@@ -85,5 +85,9 @@ class Warning(UserWarning):  # noqa: A001
     """Something is not as it could be: there is no C compiler, so that programs run slowly."""
 
 
-for _class in (Problem, Error, RuntimeError, Warning):
+class SamplingWarning(Warning):
+    """Draws or an optimum that should not be trusted as they are: chains that diverge or differ, a search that did not converge, an interruption."""
+
+
+for _class in (Problem, Error, RuntimeError, Warning, SamplingWarning):
     _class.__module__ = "lambada"

@@ -1,12 +1,12 @@
-"""Draws from posteriors, by nutpie's No-U-Turn sampler, as ArviZ shows them.
+"""Log densities as models of nutpie, for those of its samplers and settings that :func:`lambada.sample` does not have.
 
->>> trace = lambada.sampling.sample(m.log_posterior, start={"mu": 0.0, "tau": np.zeros(8)}, y=y)
->>> arviz.plot_trace(trace)
+>>> model = lambada.sampling.compiled(m.log_posterior, start={"mu": 0.0, "tau": np.zeros(8)}, y=y)
+>>> trace = nutpie.sample(model, low_rank_modified_mass_matrix=True)
 """
 
 from __future__ import annotations
 
-from typing import Any, Mapping, Optional, Sequence, Union
+from typing import Any, Mapping, Optional, Sequence
 
 import numpy as np
 
@@ -14,33 +14,7 @@ from ._errors import RuntimeError as _Failure
 from ._model import Function
 from ._tree import Flat, _is_plain
 
-__all__ = ["compiled", "sample"]
-
-
-def sample(
-    f: Function,
-    start: Mapping[str, Any],
-    *,
-    draws: int = 1000,
-    tune: int = 1000,
-    chains: int = 4,
-    seed: Optional[int] = None,
-    progress: bool = False,
-    dims: Optional[Mapping[str, Sequence[str]]] = None,
-    coords: Optional[Mapping[str, Any]] = None,
-    settings: Optional[Mapping[str, Any]] = None,
-    **fixed: Any,
-) -> Any:
-    """Draws of the parameters in ``start``, of which ``f`` gives the logarithm of a density up to a constant, where the others are ``fixed``.
-
-    The result is ArviZ's. Chains start near ``start``; ``settings`` go to ``nutpie.sample``. A point at which ``f`` fails counts as one of no density.
-    """
-    import nutpie
-
-    model = compiled(f, start, dims=dims, coords=coords, **fixed)
-    return nutpie.sample(
-        model, draws=draws, tune=tune, chains=chains, seed=seed, progress_bar=progress, **(settings or {})
-    )
+__all__ = ["compiled"]
 
 
 def compiled(
@@ -51,11 +25,14 @@ def compiled(
     coords: Optional[Mapping[str, Any]] = None,
     **fixed: Any,
 ) -> Any:
-    """The same as a model of nutpie, for all that ``nutpie.sample`` can do."""
+    """A model of nutpie of the parameters in ``start``, of which ``f`` gives the logarithm of a density up to a constant, where the others are ``fixed``.
+
+    The parameters may be any reals, and chains start near ``start``. A point at which ``f`` fails counts as one of no density.
+    """
     try:
         from nutpie.compiled_pyfunc import from_pyfunc
     except ImportError as error:
-        raise ImportError("sampling is done by nutpie: pip install nutpie arviz") from error
+        raise ImportError("a model of nutpie needs nutpie: pip install nutpie") from error
 
     flat = Flat(f, tuple(start), fixed)
     first = flat.learn(start)
