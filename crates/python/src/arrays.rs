@@ -8,11 +8,8 @@
 use lambada::Arg;
 use numpy::npyffi::{NPY_ARRAY_ALIGNED, NPY_ARRAY_C_CONTIGUOUS};
 use numpy::{PyArrayDescr, PyArrayDescrMethods, PyUntypedArray, PyUntypedArrayMethods};
-use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-
-use crate::draws::Draws;
 
 /// Element type of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -265,19 +262,4 @@ pub(crate) fn place(array: &Bound<'_, PyAny>) -> Option<Place<'static>> {
     } else {
         None
     }
-}
-
-/// An array of a part of draws, which it keeps. It cannot be written to.
-pub(crate) fn part<'py>(
-    owner: &Bound<'py, Draws>,
-    part: impl FnOnce(&lambada_draws::Draws) -> (Vec<usize>, &[f64]),
-) -> PyResult<Bound<'py, PyAny>> {
-    use numpy::ndarray::{ArrayViewD, IxDyn, ShapeError};
-    let (dims, values) = part(&owner.get().draws);
-    let wrong = |error: ShapeError| PyRuntimeError::new_err(error.to_string());
-    let view = ArrayViewD::from_shape(IxDyn(&dims), values).map_err(wrong)?;
-    // SAFETY: the array keeps the draws, which never change, and can only be read.
-    let array = unsafe { numpy::PyArrayDyn::borrow_from_array(&view, owner.clone().into_any()) };
-    array.call_method1("setflags", (false,))?;
-    Ok(array.into_any())
 }

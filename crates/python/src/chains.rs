@@ -47,7 +47,7 @@ impl Watch for Counts {
 }
 
 /// Runs chains on threads of their own, and calls `tell` with their counts meanwhile. After the
-/// first Ctrl-C the result is what they have by then; a second one does not wait for it.
+/// first Ctrl-C the result has their draws up to then; a second one does not wait for it.
 pub(crate) fn followed<R: Send + 'static>(
     py: Python<'_>,
     counts: &Arc<Counts>,

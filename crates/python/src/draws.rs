@@ -1,15 +1,15 @@
 //! Draws of Markov chains, as arrays that are not copied.
 
+#![allow(unsafe_code)]
+
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use lambada_draws::{Array, Format, Statistic, Summary, Variable, Wrong, warnings};
 use numpy::{PyArrayDyn, PyArrayMethods, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-
-use crate::arrays;
 
 /// Draws, which the package's `Draws` shows as a mapping.
 #[pyclass(frozen, module = "lambada._lambada")]
@@ -95,7 +95,7 @@ impl Draws {
         let arrays = PyDict::new(this.py());
         for k in 0..group_of(&this.get().draws, group).len() {
             let name = group_of(&this.get().draws, group)[k].0;
-            let array = arrays::part(this, |own| {
+            let array = part(this, |own| {
                 let (_, dims, values) = group_of(own, group).swap_remove(k);
                 (dims, values)
             });
@@ -161,4 +161,19 @@ fn format(path: &Path) -> PyResult<Format> {
 
 fn broken(path: &Path, wrong: &Wrong) -> PyErr {
     PyValueError::new_err(format!("`{}`: {wrong}", path.display()))
+}
+
+/// An array of a part of draws, which it keeps. It cannot be written to.
+fn part<'py>(
+    owner: &Bound<'py, Draws>,
+    part: impl FnOnce(&lambada_draws::Draws) -> (Vec<usize>, &[f64]),
+) -> PyResult<Bound<'py, PyAny>> {
+    use numpy::ndarray::{ArrayViewD, IxDyn, ShapeError};
+    let (dims, values) = part(&owner.get().draws);
+    let wrong = |error: ShapeError| PyRuntimeError::new_err(error.to_string());
+    let view = ArrayViewD::from_shape(IxDyn(&dims), values).map_err(wrong)?;
+    // SAFETY: the array keeps the draws, which never change, and can only be read.
+    let array = unsafe { numpy::PyArrayDyn::borrow_from_array(&view, owner.clone().into_any()) };
+    array.call_method1("setflags", (false,))?;
+    Ok(array.into_any())
 }

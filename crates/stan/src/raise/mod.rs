@@ -1,5 +1,5 @@
 //! Statements → bindings and terms of sums: loops that fill arrays become comprehensions, loops
-//! that only add become sums, all others loops that carry what they change.
+//! that only add become sums, all others loops that carry their state.
 //!
 //! ```stan
 //! for (n in 1:N) { mu[n] = a[g[n]]; target += normal_lpdf(y[n] | mu[n], s); }
@@ -9,7 +9,7 @@
 //! `sum (for n < N => dist.normal_lpdf y[n] mu[n] s)`.
 //!
 //! It goes backwards with the names that are needed after each statement, so that a variable that
-//! is only used within a loop is a local name there, and what nobody needs is left out.
+//! is only used within a loop is a local name there, and unused values are left out.
 
 mod count;
 mod lets;
