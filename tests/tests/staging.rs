@@ -3,7 +3,7 @@
 //! both compute the same.
 
 use lambada::operators::{self, Operator};
-use lambada::{Precision, Staged};
+use lambada::{Precision, Session, Staged};
 use lambada_anf::{check, eval, print};
 use lambada_optimize::staged;
 use lambada_tests::draw::{case_with, draw};
@@ -66,4 +66,49 @@ fn programs_in_two_stages_give_the_same() {
     let counts: Vec<usize> = lambada_testkit::parallel(&seeds, of);
     let divided = counts.iter().filter(|count| **count > 0).count();
     assert!(divided * 20 > seeds.len(), "only {divided} programs are divided");
+}
+
+/// The two stages of a program, of which all parameters but the first are known.
+fn divided(text: &str) -> lambada_optimize::Staged {
+    let unit = Session::new().load_text("f.lam", text, None).unwrap_or_else(|p| panic!("{p:?}"));
+    let call = unit.call("f", Operator::Value, None).unwrap_or_else(|p| panic!("{p:?}"));
+    let normalized = lambada_normalize::normalize(&call.program, call.entry, &Staged::default());
+    let function = normalized.unwrap_or_else(|p| panic!("{p:?}")).function;
+    staged(&function, 1).expect("a static part")
+}
+
+#[test]
+fn arrays_between_the_stages_are_as_large_as_the_data() {
+    // The numbers of all pairs are never stored in the program itself.
+    let pairs = |n: usize| {
+        format!(
+            "def f (a : real) (x : [{n}]real) : real = sum (for i < {n} => sum (for j < {n} => exp (x[i] - x[j]) * sin (a * exp (x[j]))))"
+        )
+    };
+    let ranks = |n: usize| -> Vec<usize> {
+        divided(&pairs(n)).first.results.iter().map(|ty| ty.dims.len()).collect()
+    };
+    // A few are better stored.
+    assert!(ranks(100).contains(&2));
+    assert_eq!(ranks(100_000), [1]);
+    let open = pairs(7).replace('7', "n").replace("def f", "def f [n]");
+    let ranks: Vec<usize> = divided(&open).first.results.iter().map(|ty| ty.dims.len()).collect();
+    assert_eq!(ranks, [1]);
+}
+
+#[test]
+fn the_first_stage_grows_with_the_program() {
+    // Each of the numbers depends on the one before, and the rest needs all.
+    let size = |count: usize| {
+        let steps: String =
+            (1..=count).map(|k| format!("    let x{k} = exp (-x{})\n", k - 1)).collect();
+        let all: Vec<String> = (1..=count).map(|k| format!("sin (a * x{k})")).collect();
+        let text = format!(
+            "def f (a : real) (x : [9]real) : real =\n  sum (for x0 in x =>\n{steps}    {})",
+            all.join(" + ")
+        );
+        divided(&text).first.body.size()
+    };
+    let (small, large) = (size(40), size(160));
+    assert!(large < 5 * small, "{small} and {large} statements");
 }

@@ -4,9 +4,10 @@
 //!
 //! Assumes: the output of `normalize`. Gives: a function of the known parameters, and
 //! the rest, which takes its results after all parameters. Keeps: values; failures of static
-//! statements come before the first call.
+//! statements come before the first call; memory, because an array that no statement had to store is
+//! stored only if it is about as large as the known parameters.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use lambada_anf::{
     Atom, Block, Elem, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
@@ -35,6 +36,7 @@ pub fn staged(function: &Function, known: usize) -> Option<Staged> {
     let mut rest = function.clone();
     let mut stages = Stages {
         known: params.iter().map(|p| p.var).chain(sizes.iter().copied()).collect(),
+        dims: params.iter().map(|p| p.ty.dims.clone()).collect(),
         sizes,
         first: Vec::new(),
         kept: Vec::new(),
@@ -59,10 +61,18 @@ pub fn staged(function: &Function, known: usize) -> Option<Staged> {
     Some(Staged { first, rest })
 }
 
+/// Elements of an array that is always stored: 8 MB.
+const SMALL: u64 = 1 << 20;
+
+/// How many times as many elements as the known parameters an array may have beyond that.
+const TIMES: u64 = 8;
+
 /// The division of a function.
 struct Stages {
     /// Static variables.
     known: HashSet<Var>,
+    /// The sizes of the known parameters.
+    dims: Vec<Vec<Atom>>,
     /// Sizes that known arrays have.
     sizes: HashSet<Var>,
     /// Statements of the first stage.
@@ -117,11 +127,12 @@ impl Stages {
         let mut known = self.known.clone();
         let mut all = Vec::new();
         for stm in stms {
+            let new = all.len();
             match division(&stm, &known, names) {
                 Some([own, others]) => all.extend([own, others]),
                 None => all.push(stm),
             }
-            for stm in &all[all.len().saturating_sub(2)..] {
+            for stm in &all[new..] {
                 if stm.free_vars().iter().all(|var| known.contains(var)) {
                     known.extend(stm.binds.iter().map(|p| p.var));
                 }
@@ -130,8 +141,7 @@ impl Stages {
         all
     }
 
-    /// The static statements of the body. The statements that add to an
-    /// accumulator stay together.
+    /// The static statements of the body. The statements that add to an accumulator stay together.
     fn movable(&mut self, stms: &[Stm]) -> Vec<bool> {
         let mut fixed: HashSet<Var> = HashSet::new();
         loop {
@@ -166,14 +176,46 @@ impl Stages {
     /// computed again, because checks and indices are judged by how they come about, and so are
     /// values that take no more time than to read them.
     fn keeps(&self, stm: &Stm) -> bool {
+        // The optimizer may fuse a `for` so that its array is never stored.
+        let fuses = matches!(stm.exp, Exp::Nest(Nest::For { .. }));
         let handed = |p: &Param| {
             p.ty.elem == ScalarTy::Real
-                && p.ty.dims.iter().all(|dim| match dim {
-                    Atom::Lit(_) => true,
-                    Atom::Var(var) => self.sizes.contains(var),
-                })
+                && p.ty.dims.iter().all(|dim| self.is_size(*dim))
+                && (!fuses || self.stores(&p.ty.dims))
         };
         stm.binds.iter().all(handed) && is_expensive(stm)
+    }
+
+    fn is_size(&self, atom: Atom) -> bool {
+        match atom {
+            Atom::Lit(_) => true,
+            Atom::Var(var) => self.sizes.contains(&var),
+        }
+    }
+
+    /// Whether an array of these sizes is about as large as the known parameters.
+    fn stores(&self, dims: &[Atom]) -> bool {
+        let constant = |dims: &[Atom]| -> u64 {
+            let sizes = dims.iter().map(|dim| match dim {
+                Atom::Lit(Scalar::Int(size)) => u64::try_from(*size).unwrap_or(0),
+                Atom::Lit(_) | Atom::Var(_) => 1,
+            });
+            sizes.fold(1, u64::saturating_mul)
+        };
+        let open = |dims: &[Atom]| -> Vec<Atom> {
+            dims.iter().copied().filter(|dim| dim.as_var().is_some()).collect()
+        };
+        // The sizes that are not constant are those of a parameter, each as often.
+        let within = |known: &Vec<Atom>| {
+            let mut left = open(known);
+            open(dims).iter().all(|dim| {
+                let place = left.iter().position(|other| other == dim);
+                place.map(|place| left.swap_remove(place)).is_some()
+            })
+        };
+        let all = self.dims.iter().map(|known| constant(known)).fold(0, u64::saturating_add);
+        (open(dims).is_empty() || self.dims.iter().any(within))
+            && constant(dims) <= SMALL.max(TIMES.saturating_mul(all))
     }
 
     /// Moves expensive numbers out of the loops of the rest.
@@ -185,6 +227,8 @@ impl Stages {
             loops: Vec::new(),
             before: Vec::new(),
             expensive: HashSet::new(),
+            reaches: HashMap::new(),
+            checks: Reach::default(),
         };
         hoist.block(body);
     }
@@ -254,11 +298,32 @@ struct Hoist<'a> {
     before: Vec<Stm>,
     /// Static variables that are expensive to compute again.
     expensive: HashSet<Var>,
+    /// Dependences of static variables inside of loops.
+    reaches: HashMap<Var, Reach>,
+    /// The dependences of the checks before.
+    checks: Reach,
+}
+
+/// The indices of loops that a value depends on, and whether elements of arrays.
+#[derive(Clone, Debug, Default)]
+struct Reach {
+    indices: BTreeSet<Var>,
+    accesses: bool,
+}
+
+impl Reach {
+    fn with(mut self, other: Option<&Reach>) -> Reach {
+        if let Some(other) = other {
+            self.indices.extend(&other.indices);
+            self.accesses |= other.accesses;
+        }
+        self
+    }
 }
 
 impl Hoist<'_> {
     fn block(&mut self, block: &mut Block) {
-        let outside = self.before.len();
+        let (outside, checks) = (self.before.len(), self.checks.clone());
         for stm in &mut block.stms {
             if !self.loops.is_empty() && self.is_known(stm) {
                 self.note(stm);
@@ -268,9 +333,11 @@ impl Hoist<'_> {
                 Exp::Nest(
                     Nest::For { index, extent, body, .. }
                     | Nest::Loop { kind: LoopKind::For { index, extent, .. }, body, .. },
-                ) if self.is_size(*extent) => {
+                ) if self.stages.is_size(*extent) => {
                     self.loops.push((*index, *extent));
                     self.stages.known.insert(*index);
+                    let own = Reach { indices: [*index].into(), accesses: false };
+                    self.reaches.insert(*index, own);
                     self.block(body);
                     self.loops.pop();
                 }
@@ -281,13 +348,7 @@ impl Hoist<'_> {
             self.replace(block);
         }
         self.before.truncate(outside);
-    }
-
-    fn is_size(&self, atom: Atom) -> bool {
-        match atom {
-            Atom::Lit(_) => true,
-            Atom::Var(var) => self.stages.sizes.contains(&var),
-        }
+        self.checks = checks;
     }
 
     /// Whether a statement is static, and may be computed elsewhere.
@@ -298,83 +359,134 @@ impl Hoist<'_> {
             && stm.free_vars().iter().all(|var| self.stages.known.contains(var))
     }
 
+    /// Whether a statement accesses elements otherwise than by indices of loops, which are in range
+    /// whatever other loops do.
+    fn accesses(&self, stm: &Stm) -> bool {
+        let mut indices: HashSet<Var> = self.loops.iter().map(|(index, _)| *index).collect();
+        stm.any(&mut |stm| match &stm.exp {
+            Exp::Op(op) => op.access().is_some_and(|(_, at)| {
+                at.iter().any(|at| at.as_var().is_none_or(|var| !indices.contains(&var)))
+            }),
+            Exp::Nest(nest) => {
+                if let Nest::For { index, .. } = nest {
+                    indices.insert(*index);
+                }
+                false
+            }
+        })
+    }
+
     fn note(&mut self, stm: &Stm) {
-        let from = stm.free_vars().iter().any(|var| self.expensive.contains(var));
+        let free = stm.free_vars();
+        let accesses = self.accesses(stm);
+        let mut reach = Reach { accesses, ..Reach::default() };
+        for var in &free {
+            reach = reach.with(self.reaches.get(var));
+        }
+        if stm.binds.is_empty() {
+            self.checks = std::mem::take(&mut self.checks).with(Some(&reach));
+        }
+        let expensive = is_expensive(stm) || free.iter().any(|var| self.expensive.contains(var));
         for p in &stm.binds {
             self.stages.known.insert(p.var);
-            if from || is_expensive(stm) {
+            self.reaches.insert(p.var, reach.clone());
+            if expensive {
                 self.expensive.insert(p.var);
             }
         }
         self.before.push(stm.clone());
     }
 
-    /// Replaces the expensive numbers of a block that others need by elements of arrays.
+    /// Replaces the expensive numbers of a block that others need by elements of arrays. Those over
+    /// the same indices are computed in one nest of loops, so that the first stage is not longer
+    /// than the program.
     fn replace(&mut self, block: &mut Block) {
         let mut needed: HashSet<Var> = block.results.iter().filter_map(|a| a.as_var()).collect();
         for stm in block.stms.iter().filter(|stm| !self.is_known(stm)) {
             needed.extend(stm.free_vars());
         }
-        for k in 0..block.stms.len() {
-            let stm = &block.stms[k];
+        let mut groups: Vec<(Vec<(Var, Atom)>, Vec<usize>)> = Vec::new();
+        for (k, stm) in block.stms.iter().enumerate() {
             let [p] = &stm.binds[..] else { continue };
             let wanted = p.ty.rank() == 0
                 && p.ty.elem == ScalarTy::Real
                 && self.expensive.contains(&p.var)
                 && needed.contains(&p.var)
                 && self.is_known(stm);
-            if wanted {
-                let p = p.clone();
-                if let Some(element) = self.array(&p) {
-                    block.stms[k] = Stm::new(vec![p], element);
-                }
+            if !wanted {
+                continue;
+            }
+            let loops = self.around(p.var);
+            let dims: Vec<Atom> = loops.iter().map(|(_, extent)| *extent).collect();
+            if loops.is_empty() || !self.stages.stores(&dims) {
+                continue;
+            }
+            match groups.iter_mut().find(|(known, _)| *known == loops) {
+                Some((_, places)) => places.push(k),
+                None => groups.push((loops, vec![k])),
+            }
+        }
+        for (loops, places) in groups {
+            let values: Vec<Var> = places.iter().map(|k| block.stms[*k].binds[0].var).collect();
+            let index: Vec<Atom> = loops.iter().map(|(index, _)| (*index).into()).collect();
+            for (k, array) in places.into_iter().zip(self.arrays(&loops, &values)) {
+                let binds = block.stms[k].binds.clone();
+                block.stms[k] = Stm::new(binds, Op::Index(array, index.clone()));
             }
         }
     }
 
-    /// An element of a new array of the first stage that has the values of a variable for all
-    /// indices it depends on.
-    fn array(&mut self, p: &Param) -> Option<Op> {
-        let mut needs: HashSet<Var> = [p.var].into();
+    /// The statements before that variables depend on, with all checks.
+    fn slice(&self, values: &[Var]) -> Vec<&Stm> {
+        let mut needs: HashSet<Var> = values.iter().copied().collect();
         let mut stms: Vec<&Stm> = Vec::new();
         for stm in self.before.iter().rev() {
             let check = matches!(stm.exp, Exp::Op(Op::Check { .. }));
-            if check || stm.binds.iter().any(|q| needs.contains(&q.var)) {
+            if check || stm.binds.iter().any(|p| needs.contains(&p.var)) {
                 needs.extend(stm.free_vars());
                 stms.push(stm);
             }
         }
         stms.reverse();
-        // An access may be in range because a loop around runs at all.
-        let accesses = stms.iter().any(|stm| {
-            stm.any(&mut |stm| matches!(&stm.exp, Exp::Op(op) if op.access().is_some()))
-        });
+        stms
+    }
+
+    /// The loops around that a variable, or a check before it, depends on. An access may be in range
+    /// because a loop runs at all.
+    fn around(&self, var: Var) -> Vec<(Var, Atom)> {
+        let reach = self.checks.clone().with(self.reaches.get(&var));
         let runs = |extent: Atom| matches!(extent, Atom::Lit(Scalar::Int(1..)));
-        let kept =
-            |(index, extent): &(Var, Atom)| needs.contains(index) || accesses && !runs(*extent);
-        let loops: Vec<(Var, Atom)> = self.loops.iter().copied().filter(kept).collect();
-        if loops.is_empty() {
-            return None;
-        }
+        let kept = |(index, extent): &(Var, Atom)| {
+            reach.indices.contains(index) || reach.accesses && !runs(*extent)
+        };
+        self.loops.iter().copied().filter(kept).collect()
+    }
+
+    /// New arrays of the first stage with the values of variables for all indices of loops.
+    fn arrays(&mut self, loops: &[(Var, Atom)], values: &[Var]) -> Vec<Var> {
+        let slice: Vec<Stm> = self.slice(values).into_iter().cloned().collect();
         let mut renaming = Renaming::new();
         let indices: Vec<Var> = loops.iter().map(|(index, _)| self.names.again(*index)).collect();
         for ((index, _), new) in loops.iter().zip(&indices) {
             renaming.insert(*index, (*new).into());
         }
-        let stms = stms.iter().map(|stm| renaming.copy_stm(stm, self.names)).collect();
-        let mut body = Block { stms, results: vec![renaming.atom(p.var.into())] };
+        let stms = slice.iter().map(|stm| renaming.copy_stm(stm, self.names)).collect();
+        let results = values.iter().map(|var| renaming.atom((*var).into())).collect();
+        let mut body = Block { stms, results };
         let mut ty = Ty::scalar(Elem::REAL);
         for ((_, extent), index) in loops.iter().zip(&indices).rev() {
             ty = Ty { dims: [*extent].into_iter().chain(ty.dims).collect(), ..ty };
-            let var = self.names.again(p.var);
-            let exp = Nest::For { index: *index, extent: *extent, outs: vec![Out::Collect], body };
-            let stm = Stm::new(vec![Param { var, ty: ty.clone() }], exp);
-            body = Block { stms: vec![stm], results: vec![var.into()] };
+            let bind = |var: &Var| Param { var: self.names.again(*var), ty: ty.clone() };
+            let binds: Vec<Param> = values.iter().map(bind).collect();
+            let results = binds.iter().map(|p| p.var.into()).collect();
+            let outs = vec![Out::Collect; values.len()];
+            let stm = Stm::new(binds, Nest::For { index: *index, extent: *extent, outs, body });
+            body = Block { stms: vec![stm], results };
         }
         let stm = body.stms.remove(0);
-        let array = stm.binds[0].clone();
+        let arrays = stm.binds.clone();
         self.stages.first.push(stm);
-        self.stages.kept.push(array.clone());
-        Some(Op::Index(array.var, loops.iter().map(|(index, _)| (*index).into()).collect()))
+        self.stages.kept.extend(arrays.iter().cloned());
+        arrays.into_iter().map(|p| p.var).collect()
     }
 }

@@ -63,7 +63,8 @@ impl Bound {
         options: &Options,
     ) -> Result<Vec<Tensor>, Vec<Problem>> {
         let quick = Options { engine: Engine::Jit, ..options.clone() };
-        let kernel = crate::pipeline::compiled(first, &quick)?;
+        let mut kernel = crate::pipeline::compiled(first, &quick)?;
+        kernel.limit(options.memory());
         let sizes = crate::pipeline::size_sources(first);
         let size = |source: &SizeSource| {
             Tensor::scalar(Scalar::Int(self.data[source.argument].dims[source.axis] as i64))
