@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use clap::{Args as ArgGroup, Parser, Subcommand, ValueEnum};
 use lambada::Precision;
 
-pub use models::{Chart, Method, Metric, Model, Predicting, Sampling, Searching};
+pub use models::{Chart, Method, Metric, Model, Predicting, Sampling, Searching, Table};
 pub use offered::Offered;
 
 const EXAMPLES: &str = "Examples:

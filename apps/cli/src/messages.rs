@@ -164,6 +164,11 @@ pub fn sampled(posterior: &Posterior, draws: &Draws, compiled: Duration, all: Du
     )
 }
 
+/// Divergent draws of a chain so far.
+pub fn divergences(count: u64) -> String {
+    counted(count as usize, "divergence")
+}
+
 fn counted(count: usize, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{s}")

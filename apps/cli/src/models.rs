@@ -14,7 +14,7 @@ use lambada_sample::{
     standard_errors,
 };
 
-use crate::args::{self, DataArgs, Drawing, Model, Predicting, Sampling, Searching};
+use crate::args::{self, DataArgs, Drawing, Model, Predicting, Sampling, Searching, Table};
 use crate::report::Report;
 use crate::shell::Shell;
 use crate::{interrupt, messages, progress, report};
@@ -79,7 +79,8 @@ impl Shell {
             lambada::check_output(path).map_err(|p| self.told([p]))?;
         }
         let goal = if how.maximize { Goal::Maximum } else { Goal::Minimum };
-        let optimum = self.model(model, how.init.as_deref(), |s, u, r| r.optimum(s, u, goal))?;
+        let optimum =
+            self.model(model, how.start.init.as_deref(), |s, u, r| r.optimum(s, u, goal))?;
         let better: fn(f64, f64) -> bool = if how.maximize { |a, b| a > b } else { |a, b| a < b };
         let searching = progress::working("searching");
         let found = optima(&optimum, how.seed, how.tries.into(), better);
@@ -121,11 +122,12 @@ impl Shell {
     /// `lambada sample`
     pub(crate) fn sample(&mut self, model: &Model, how: &Sampling) -> Result<(), Report> {
         let begun = Instant::now();
-        let output = how.output.as_deref().map(|path| draws_format(path)).transpose()?;
+        let output = self.draws_output(how.output.as_deref())?;
         if how.method == args::Method::Laplace {
             return self.laplace(model, how, output);
         }
-        let posterior = self.model(model, how.init.as_deref(), |s, u, r| r.posterior(s, u))?;
+        let posterior =
+            self.model(model, how.start.init.as_deref(), |s, u, r| r.posterior(s, u))?;
         let compiled = begun.elapsed();
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let settings = Settings {
@@ -146,12 +148,13 @@ impl Shell {
         watched.end();
         let draws = drawn.map_err(|why| self.unsampled(model, how, &posterior, &why))?;
         if draws.draws == 0 {
-            return Err(messages::NO_DRAWS.into());
+            report::tell(messages::NO_DRAWS);
+            return Err(String::new());
         }
         if let Some((path, format)) = output {
             self.write_draws(path, format, &draws)?;
         }
-        let summary = tabled(&draws, how.json, how.all)?;
+        let summary = tabled(&draws, how.table)?;
         for finding in warnings(&draws, &summary) {
             report::tell(&format!("\n{finding}\n"));
         }
@@ -161,7 +164,7 @@ impl Shell {
 
     /// `lambada predict`
     pub(crate) fn predict(&mut self, model: &Model, how: &Predicting) -> Result<(), Report> {
-        let output = how.output.as_deref().map(|path| draws_format(path)).transpose()?;
+        let output = self.draws_output(how.output.as_deref())?;
         let draws = self.read_draws(&how.draws)?;
         let variables = draws.variables.iter();
         let variables: Vec<Variable> =
@@ -181,7 +184,7 @@ impl Shell {
         let (chains, count) = (draws.chains, draws.draws);
         let results = Draws { chains, draws: count, variables: made, ..Draws::default() };
         let Some((path, format)) = output else {
-            return tabled(&results, how.json, how.all).map(drop);
+            return tabled(&results, how.table).map(drop);
         };
         let whole = if format == Format::NetCdf { draws.with_results(results) } else { results };
         self.write_draws(path, format, &whole)
@@ -204,8 +207,19 @@ impl Shell {
         lambada::write_text(path, &svg).map_err(|p| self.told([p]))
     }
 
+    /// A file for draws, and its format.
+    fn draws_output<'p>(
+        &self,
+        path: Option<&'p Path>,
+    ) -> Result<Option<(&'p Path, Format)>, Report> {
+        let Some(path) = path else { return Ok(None) };
+        let format = draws_format(path)?;
+        lambada::check_place(path).map_err(|p| self.told([p]))?;
+        Ok(Some((path, format)))
+    }
+
     pub(crate) fn read_draws(&self, path: &Path) -> Result<Draws, Report> {
-        let (_, format) = draws_format(path)?;
+        let format = draws_format(path)?;
         let name = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|error| messages::not_read(&name, &error))?;
         format.read(&bytes).map_err(|wrong| messages::broken_draws(&name, &wrong))
@@ -224,7 +238,7 @@ impl Shell {
         how: &Sampling,
         output: Option<(&Path, Format)>,
     ) -> Result<(), Report> {
-        let optimum = self.model(model, how.init.as_deref(), |s, u, r| {
+        let optimum = self.model(model, how.start.init.as_deref(), |s, u, r| {
             r.optimum(s, u, Goal::ModeOfCoordinates)
         })?;
         let searching = progress::working("searching");
@@ -241,7 +255,7 @@ impl Shell {
         if let Some((path, format)) = output {
             self.write_draws(path, format, &draws)?;
         }
-        tabled(&draws, how.json, how.all).map(drop)
+        tabled(&draws, how.table).map(drop)
     }
 
     fn failed(&self, failure: &Failure) -> Report {
@@ -271,7 +285,8 @@ impl Shell {
         if let Some(failure) = &start.failure {
             return self.failed(failure);
         }
-        let blame = self.model(model, how.init.as_deref(), |s, u, r| r.blame(s, u, &start.point));
+        let blame =
+            self.model(model, how.start.init.as_deref(), |s, u, r| r.blame(s, u, &start.point));
         match blame {
             Ok(Some(problem)) => self.told([problem]),
             _ => messages::no_start(posterior.entry(), start.density, start.gradient_only),
@@ -280,16 +295,15 @@ impl Shell {
 }
 
 /// Prints the table of draws.
-fn tabled(draws: &Draws, json: bool, all: bool) -> Result<Summary, Report> {
+fn tabled(draws: &Draws, how: Table) -> Result<Summary, Report> {
     let summary = Summary::of(draws);
-    let text = if json { format!("{:#}\n", summary.to_json()) } else { summary.text(all) };
+    let text = if how.json { format!("{:#}\n", summary.to_json()) } else { summary.text(how.all) };
     report::result(&text).map(|()| summary)
 }
 
 /// The format of a file of draws.
-fn draws_format(path: &Path) -> Result<(&Path, Format), Report> {
-    let known = Format::of(path).ok_or_else(|| messages::no_draws_file(path));
-    known.map(|format| (path, format))
+fn draws_format(path: &Path) -> Result<Format, Report> {
+    Format::of(path).ok_or_else(|| messages::no_draws_file(path))
 }
 
 fn number(x: f64) -> Data {
@@ -299,6 +313,7 @@ fn number(x: f64) -> Data {
 /// The progress of the chains.
 struct Watched {
     bars: Vec<indicatif::ProgressBar>,
+    warmup: u64,
     divergences: Vec<AtomicU64>,
 }
 
@@ -306,7 +321,7 @@ impl Watched {
     fn new(settings: &Settings) -> Watched {
         let bars = progress::chains(settings.chains, settings.warmup + settings.draws);
         let divergences = (0..settings.chains).map(|_| AtomicU64::new(0)).collect();
-        Watched { bars, divergences }
+        Watched { bars, warmup: settings.warmup, divergences }
     }
 
     fn end(&self) {
@@ -316,12 +331,12 @@ impl Watched {
 
 impl Watch for Watched {
     fn drawn(&self, chain: usize, draw: u64, diverging: bool) {
-        if diverging {
-            self.divergences[chain].fetch_add(1, Ordering::Relaxed);
+        let Some(bar) = self.bars.get(chain) else { return };
+        if diverging && draw > self.warmup {
+            let count = self.divergences[chain].fetch_add(1, Ordering::Relaxed) + 1;
+            bar.set_message(messages::divergences(count));
         }
-        if let Some(bar) = self.bars.get(chain)
-            && (draw.is_multiple_of(10) || Some(draw) == bar.length())
-        {
+        if draw.is_multiple_of(10) || Some(draw) == bar.length() {
             bar.set_position(draw);
         }
     }

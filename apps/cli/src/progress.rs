@@ -101,7 +101,7 @@ pub fn chains(count: usize, draws: u64) -> Vec<ProgressBar> {
     }
     let all = MultiProgress::new();
     let style = ProgressStyle::default_bar()
-        .template("chain {prefix} {bar:40} {pos}/{len}")
+        .template("chain {prefix} {bar:40} {pos}/{len} {msg}")
         .expect("a template of this module");
     let bar = |k: usize| {
         let bar = all.add(ProgressBar::new(draws)).with_style(style.clone());

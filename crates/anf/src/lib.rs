@@ -9,7 +9,7 @@ mod counts;
 mod derivative;
 mod effects;
 mod eval;
-#[cfg(any(test, feature = "generate"))]
+#[cfg(feature = "generate")]
 mod generate;
 mod guard;
 mod hints;
@@ -33,7 +33,7 @@ pub use counts::Counts;
 pub use derivative::{Audience, Derivatives, Lambda, Reverse, Subject};
 pub use effects::Effect;
 pub use eval::{Outcome, eval, eval_within};
-#[cfg(any(test, feature = "generate"))]
+#[cfg(feature = "generate")]
 pub use generate::{Random, generate, generate_with_library};
 pub use guard::{guard, guard_block};
 pub use hints::{NAMELESS, name_values, negative};
@@ -55,6 +55,3 @@ pub use walk::{Renaming, free_vars, uses};
 /// A size or an index, as a polynomial. Coefficients are wider than the integers of the language,
 /// so that an inequality can be derived from others without overflow.
 pub type Poly = lambada_prim::Poly<Var, i128>;
-
-#[cfg(test)]
-mod tests;

@@ -70,6 +70,9 @@ pub(crate) enum ExpKind {
     Field(Box<Exp>, Rc<str>),
     Component(Box<Exp>, usize),
     Apply(Box<Exp>, Box<Exp>),
+    /// A function of scalars for each element of the arguments that are arrays where it takes
+    /// scalars.
+    Elementwise(Box<Exp>, Vec<Exp>),
     Lambda(Rc<Function>),
     /// The constructor with this tag, applied to all its arguments.
     Con(usize, Vec<Exp>),

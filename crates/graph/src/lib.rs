@@ -39,6 +39,3 @@ pub use syntax::{
     Term,
 };
 pub use walk::Part;
-
-#[cfg(test)]
-mod tests;

@@ -56,9 +56,9 @@ pub use call::Call;
 #[cfg(feature = "arrow")]
 pub use data::panics_are_told;
 pub use data::{
-    Inputs, Raw, STANDARD_INPUT, check_output, check_picture, is_definition, is_identifier,
-    json_text, replace_file, spaced_assignment, split_names, to_json, write_file, write_sparse,
-    write_text,
+    Inputs, Raw, STANDARD_INPUT, check_output, check_picture, check_place, is_definition,
+    is_identifier, json_text, replace_file, spaced_assignment, split_names, to_json, write_file,
+    write_sparse, write_text,
 };
 pub use effort::soon;
 pub use evaluate::{Expression, Place, RESULT, is_incomplete, items};

@@ -72,8 +72,8 @@ pub(crate) fn arrays_with(
     })
 }
 
-/// core → anf → anf, of which the arguments from the `known`th parameter on are known. The second
-/// function, of these arguments, gives the last arguments of the first one.
+/// core → anf → anf in two stages: the arguments from the `known`th parameter on are known. The
+/// second function, of these arguments, gives the last arguments of the first one.
 pub(crate) fn arrays_in_stages(
     program: &Program,
     entry: DefId,

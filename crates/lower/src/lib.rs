@@ -186,6 +186,3 @@ impl<'a> Lower<'a> {
         self.env.bind(var, value);
     }
 }
-
-#[cfg(test)]
-mod tests;

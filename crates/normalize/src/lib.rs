@@ -36,8 +36,6 @@ mod repeated;
 mod shape;
 mod sketch;
 mod tail;
-#[cfg(test)]
-mod tests;
 mod types;
 mod val;
 

@@ -32,11 +32,9 @@ mod unboxing;
 mod unrolling;
 mod unused;
 
-#[cfg(test)]
-mod tests;
-
 use lambada_anf::{Audience, FnId, Function, Lambda, Library, Names, Param, print};
 
+pub use algebra::{LAWS, Law, POWERS, Pattern};
 use calls::Calls;
 pub use handed_on::handed_on;
 use rewrite::{Rule, rewrite};

@@ -17,8 +17,8 @@ use crate::function::Function;
 use crate::options::unknown;
 use crate::running::watched;
 
-/// What a model is made from: data whose other members are ignored, values of parameters by
-/// keyword, sizes, and values to begin at.
+/// Data, whose other members are ignored; values of parameters by keyword; sizes; and values to
+/// begin at.
 type Request<'py> =
     (Bound<'py, PyDict>, Bound<'py, PyDict>, Vec<(String, usize)>, Option<Bound<'py, PyDict>>);
 

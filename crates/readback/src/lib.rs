@@ -51,6 +51,3 @@ pub use definition::definition;
 pub use group::{Constructors, Group};
 pub use interface::{Interface, Leaf, Reading};
 pub use library::items;
-
-#[cfg(test)]
-mod tests;

@@ -123,10 +123,9 @@ impl Adaptation {
             self.now = std::mem::replace(&mut self.next, next);
             self.size = if early { self.size } else { grown };
         }
-        let changed = self.reshape(walker);
+        let first = self.reshape(walker);
         self.steps.learn(if closing { told.symmetric() } else { told.acceptance() });
-        if changed && self.fresh {
-            self.fresh = false;
+        if first {
             walker.find_step(self.steps.target, generator);
             self.steps = Steps::new(walker.step, self.steps.target);
         } else {
@@ -134,23 +133,25 @@ impl Adaptation {
         }
     }
 
-    /// Gives the walker the shape of the estimate; false while there are few draws.
-    fn reshape(&self, walker: &mut Walker) -> bool {
+    /// Gives the walker the shape of the estimate: scales while there are too few draws for a
+    /// covariance. Whether it is the first shape of its kind, for which steps have another size.
+    fn reshape(&mut self, walker: &mut Walker) -> bool {
         let Window { points, gradients } = &self.now;
         if points.count() < 3.0 {
             return false;
         }
         let dimension = walker.point.coordinates.len();
         let enough = points.count() > DRAWS_PER_COORDINATE * dimension as f64 + 10.0;
-        if self.metric == Metric::Dense {
-            if enough && let Some(factor) = shape::factor(points) {
-                walker.shape = Shape::Factor(factor);
-                return true;
-            }
-            return false;
+        if self.metric == Metric::Dense
+            && enough
+            && let Some(factor) = shape::factor(points)
+        {
+            let first = matches!(walker.shape, Shape::Scales(_));
+            walker.shape = Shape::Factor(factor);
+            return first;
         }
         let Shape::Scales(scales) = &mut walker.shape else { return false };
         shape::scales(points, gradients, scales);
-        true
+        std::mem::replace(&mut self.fresh, false)
     }
 }

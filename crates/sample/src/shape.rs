@@ -97,9 +97,10 @@ impl Moments {
         }
     }
 
-    /// The variances, or the lower triangle of the covariance.
+    /// The variances of the components.
     fn variances(&self) -> impl Iterator<Item = f64> + '_ {
-        self.products.iter().map(|sum| sum / (self.count - 1.0))
+        let next = if self.pairs { self.mean.len() + 1 } else { 1 };
+        self.products.iter().step_by(next).map(|sum| sum / (self.count - 1.0))
     }
 }
 
@@ -123,7 +124,8 @@ pub(crate) fn scales(points: &Moments, gradients: &Moments, scales: &mut [f64]) 
 pub(crate) fn factor(points: &Moments) -> Option<Vec<f64>> {
     let dimension = points.mean.len();
     let count = points.count;
-    let mut a: Vec<f64> = points.variances().map(|x| x * count / (count + 5.0)).collect();
+    let scale = count / (count - 1.0) / (count + 5.0);
+    let mut a: Vec<f64> = points.products.iter().map(|sum| sum * scale).collect();
     for i in 0..dimension {
         a[i * dimension + i] += 1e-3 * 5.0 / (count + 5.0);
     }

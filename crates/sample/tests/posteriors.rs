@@ -77,6 +77,20 @@ fn normal_variables() {
     }
 }
 
+/// A covariance of many coordinates takes more draws than the warm-up has; their scales do not.
+#[test]
+fn coordinates_have_scales_before_a_covariance() {
+    let text = "def m [n] (x : [n]real) (s : [n]real) : real =
+  -0.5 * sum (for i < n => (x[i] / s[i]) ** 2)";
+    let scales: Vec<f64> = (0..200).map(|k| 10f64.powi(k % 7 - 3)).collect();
+    let posterior = posterior(text, &[format!("s={scales:?}")]);
+    let (chains, warmup, draws) = (2, 120, 200);
+    let settings = Settings { metric: Metric::Dense, chains, warmup, draws, ..Settings::default() };
+    let drawn = drawn(&posterior, &settings);
+    let worst = Summary::of(&drawn).rows.iter().map(|row| row.worth.rhat).fold(1.0, f64::max);
+    assert!(worst < 1.1, "R̂ is {worst}");
+}
+
 #[test]
 fn spaces() {
     let text = "import \"std/space\"\nimport \"std/dist\"

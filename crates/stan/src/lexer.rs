@@ -41,7 +41,7 @@ pub struct Comment {
     pub own_line: bool,
 }
 
-/// Tokens, the last of which is [`Kind::End`], and comments, both in the order of the text.
+/// Tokens, which end with [`Kind::End`], and comments, both in the order of the text.
 #[derive(Debug, Default)]
 pub struct Tokens {
     /// The tokens.

@@ -377,6 +377,13 @@ impl Term {
         count
     }
 
+    /// Whether it has a comprehension.
+    pub fn comprehends(&self) -> bool {
+        let mut found = matches!(self, Term::For(..));
+        self.parts(&mut |part, _| found = found || part.comprehends());
+        found
+    }
+
     /// Number of its parts, itself included.
     pub fn weight(&self) -> usize {
         let mut weight = 1;

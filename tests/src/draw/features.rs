@@ -81,11 +81,13 @@ pub enum Feature {
     Library,
     /// A derivative by a tuple or a record with an integer.
     MixedData,
+    /// A function of numbers for arrays.
+    ElementwiseCalls,
 }
 
 impl Feature {
     /// All that the suite's programs have.
-    pub const ALL: [Feature; 39] = [
+    pub const ALL: [Feature; 40] = [
         Feature::HigherOrder,
         Feature::Arrays,
         Feature::Variants,
@@ -125,5 +127,6 @@ impl Feature {
         Feature::Spellings,
         Feature::Library,
         Feature::MixedData,
+        Feature::ElementwiseCalls,
     ];
 }

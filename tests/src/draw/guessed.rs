@@ -12,9 +12,10 @@ type Scope = Vec<(String, Ty)>;
 pub(super) const TYPES: &str = "type ball = {height : real, speed : real}\n";
 
 /// Reals.
-pub(super) const REALS: [fn(&mut Draw, usize, &mut Scope) -> String; 11] = [
+pub(super) const REALS: [fn(&mut Draw, usize, &mut Scope) -> String; 12] = [
     Draw::converted,
     Draw::converted_arrays,
+    Draw::of_elements,
     Draw::divided,
     Draw::filtered,
     Draw::enumerated,
@@ -113,6 +114,23 @@ impl Draw {
                 format!("(sum (for {row} in m => sum {row} * {e}) + logsumexp {is})")
             }
         }
+    }
+
+    /// A function of numbers for arrays.
+    fn of_elements(&mut self, size: usize, scope: &mut Scope) -> String {
+        self.has(Feature::ElementwiseCalls);
+        let [g, a, b] = ["g", "a", "b"].map(|hint| self.fresh(hint));
+        let body = self.inside(&Ty::Real, size, scope, &[(&a, Ty::Real), (&b, Ty::Real)]);
+        let e = self.leaf(&Ty::Real, scope);
+        let xs = self.leaf(&Ty::Vec(N), scope);
+        let total = match self.random.below(5) {
+            0 => format!("sum ({g} {xs} {e})"),
+            1 => format!("sum ({g} {e} {})", self.leaf(&Ty::Ints, scope)),
+            2 => format!("sum ({g} {xs} {})", self.leaf(&Ty::Vec(N), scope)),
+            3 => format!("sum (for row in {g} m {e} => sum row)"),
+            _ => format!("sum ({g} ({g} {e} {xs}) {e})"),
+        };
+        format!("(let {g} ({a} : real) ({b} : real) : real = {body} in tanh ({total}))")
     }
 
     /// Quotients of integers: an integer.

@@ -23,6 +23,25 @@ pub struct Model {
     pub sizes: Vec<(String, usize)>,
 }
 
+/// Where to begin.
+#[derive(Clone, Debug, ArgGroup)]
+pub struct Start {
+    /// Begin at these values of the parameters, from a .json or .npz file, instead of random points
+    #[arg(long, value_name = "FILE")]
+    pub init: Option<PathBuf>,
+}
+
+/// How to show draws.
+#[derive(Clone, Copy, Debug, ArgGroup)]
+pub struct Table {
+    /// Show all elements of long arrays in the table
+    #[arg(long)]
+    pub all: bool,
+    /// Print the table as JSON
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// How to sample.
 #[derive(Clone, Debug, ArgGroup)]
 pub struct Sampling {
@@ -53,18 +72,13 @@ pub struct Sampling {
     /// How to draw
     #[arg(long, value_enum, default_value_t = Method::Nuts)]
     pub method: Method,
-    /// Begin at these values of the parameters, from a .json or .npz file, instead of random points
-    #[arg(long, value_name = "FILE")]
-    pub init: Option<PathBuf>,
+    #[command(flatten)]
+    pub start: Start,
     /// Write the draws to a .nc file (for ArviZ), a .parquet or a .csv file
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Show all elements of long arrays in the table
-    #[arg(long)]
-    pub all: bool,
-    /// Print the table as JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub table: Table,
 }
 
 /// How to search for an optimum.
@@ -83,9 +97,8 @@ pub struct Searching {
     /// The seed of the points
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
-    /// Begin at these values of the parameters, from a .json or .npz file, instead of random points
-    #[arg(long, value_name = "FILE")]
-    pub init: Option<PathBuf>,
+    #[command(flatten)]
+    pub start: Start,
     /// Write the values of the parameters to a .json or .npz file
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
@@ -105,12 +118,8 @@ pub struct Predicting {
     /// Write the results to a .nc, .parquet or .csv file; a .nc file has the draws, too
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Show all elements of long arrays in the table
-    #[arg(long)]
-    pub all: bool,
-    /// Print the table as JSON
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub table: Table,
 }
 
 /// A shape of the posterior.

@@ -8,8 +8,7 @@ use lambada_surface::ast::{Expr, ExprKind, Name, Param, Pattern, PatternKind};
 use crate::builtin::{Builtin, is_extremum};
 use crate::messages::{self, Why};
 use crate::solve::scheme::Quantified;
-use crate::solve::size::AtomKind;
-use crate::solve::size::{Atom, Poly};
+use crate::solve::size::Atom;
 use crate::solve::ty::{Node, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 
@@ -285,6 +284,8 @@ impl Infer<'_> {
         let too_many = arity.is_some_and(|arity| (1..count).contains(&arity));
         let written: Vec<Option<&Expr>> = args.iter().map(Arg::written).collect();
         let start = self.problems.len();
+        let scalars = self.scalar_parameters(&head, &bound, count);
+        let mut arrays: Vec<usize> = Vec::new();
         let mut exp = head;
         // The types of parameters whose arguments are wrong.
         let mut misfits: Vec<Ty> = Vec::new();
@@ -297,6 +298,10 @@ impl Infer<'_> {
             };
             let before = self.problems.len();
             let arg = self.argument(arg, from, name, k);
+            if scalars.get(k) == Some(&true) && self.is_array_of(&arg, from, before) {
+                self.problems.truncate(before);
+                arrays.push(k);
+            }
             if self.problems.len() == before + 1
                 && !too_many
                 && self.explain_tuple(name, arity, k, &written, before)
@@ -338,6 +343,9 @@ impl Infer<'_> {
             exp = Exp { kind: ExpKind::Apply(Box::new(exp), Box::new(arg)), ty: to, span };
         }
         self.close_bound(&bound, count, exp.ty);
+        if !arrays.is_empty() {
+            exp = self.elementwise(exp, count, &arrays, name);
+        }
         if self.problems.len() > start {
             self.reorder(name, span, &written, start);
             // A wrong argument may stand for several, so a remaining function type is no further
@@ -642,48 +650,6 @@ impl Infer<'_> {
         self.enter(scopes);
         self.trying = trying;
         found
-    }
-
-    /// Binds the sizes that are the value of the k-th argument.
-    fn bind_sizes(&mut self, bound: &Bound, k: usize, arg: &Exp) {
-        for (atom, how) in bound {
-            if *how == Quantified::Parameter(k) {
-                let size = self.extent(arg);
-                let size = self.solver.sizes.resolve(&size);
-                self.solver.here = arg.span;
-                if self.solver.equal_sizes(&Poly::var(*atom), &size).is_err() {
-                    self.expect_equal_size(*atom, &size, arg.span);
-                }
-            }
-        }
-    }
-
-    fn expect_equal_size(&mut self, atom: Atom, size: &Poly, span: Span) {
-        let mut namer = crate::solve::show::Namer::default();
-        let (a, b) = (
-            self.solver.show_size(&Poly::var(atom), &mut namer),
-            self.solver.show_size(size, &mut namer),
-        );
-        self.problems.push(messages::different_sizes(&a, &b, span, None));
-    }
-
-    /// Closes sizes that are results of a call, or values of missing arguments.
-    fn close_bound(&mut self, bound: &Bound, count: usize, result: Ty) {
-        let complete = !self.solver.is_function(result);
-        for (atom, how) in bound {
-            match how {
-                Quantified::Parameter(k) if *k >= count => {
-                    if let AtomKind::Flexible(_) = self.solver.sizes.kind(*atom) {
-                        let unknown = self.solver.sizes.fresh(AtomKind::Opaque);
-                        self.solver.sizes.close(unknown);
-                        self.solver.sizes.solve(*atom, Poly::var(unknown));
-                    }
-                }
-                Quantified::Result if complete => self.in_this_region(*atom),
-                Quantified::Result => self.solver.sizes.close(*atom),
-                Quantified::Parameter(_) | Quantified::Free => {}
-            }
-        }
     }
 }
 

@@ -14,6 +14,7 @@ mod calls;
 mod construct;
 mod conversions;
 mod declare;
+mod elementwise;
 mod env;
 mod expr;
 mod fields;

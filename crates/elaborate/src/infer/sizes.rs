@@ -1,13 +1,17 @@
 //! Integer expressions as sizes.
 
+use lambada_source::Span;
 use lambada_surface::ast::{Expr, ExprKind};
 
 use crate::builtin::Builtin;
+use crate::messages;
+use crate::solve::scheme::Quantified;
 use crate::solve::size::AtomKind;
 use crate::solve::size::{Atom, Poly};
-use crate::solve::ty::Node;
+use crate::solve::ty::{Node, Ty};
 use crate::typed::{Exp, ExpKind, LocalId};
 
+use super::apply::Bound;
 use super::{Infer, State};
 
 impl Infer<'_> {
@@ -40,6 +44,7 @@ impl Infer<'_> {
             | ExpKind::Field(..)
             | ExpKind::Component(..)
             | ExpKind::Apply(..)
+            | ExpKind::Elementwise(..)
             | ExpKind::Lambda(_)
             | ExpKind::Con(..)
             | ExpKind::Not(_)
@@ -118,6 +123,48 @@ impl Infer<'_> {
     /// The size of `for i < bound`.
     pub(super) fn extent(&mut self, bound: &Exp) -> Poly {
         self.size_of(bound).unwrap_or_else(|| self.opaque())
+    }
+
+    /// Binds the sizes that are the value of the k-th argument.
+    pub(super) fn bind_sizes(&mut self, bound: &Bound, k: usize, arg: &Exp) {
+        for (atom, how) in bound {
+            if *how == Quantified::Parameter(k) {
+                let size = self.extent(arg);
+                let size = self.solver.sizes.resolve(&size);
+                self.solver.here = arg.span;
+                if self.solver.equal_sizes(&Poly::var(*atom), &size).is_err() {
+                    self.expect_equal_size(*atom, &size, arg.span);
+                }
+            }
+        }
+    }
+
+    fn expect_equal_size(&mut self, atom: Atom, size: &Poly, span: Span) {
+        let mut namer = crate::solve::show::Namer::default();
+        let (a, b) = (
+            self.solver.show_size(&Poly::var(atom), &mut namer),
+            self.solver.show_size(size, &mut namer),
+        );
+        self.problems.push(messages::different_sizes(&a, &b, span, None));
+    }
+
+    /// Closes sizes that are results of a call, or values of missing arguments.
+    pub(super) fn close_bound(&mut self, bound: &Bound, count: usize, result: Ty) {
+        let complete = !self.solver.is_function(result);
+        for (atom, how) in bound {
+            match how {
+                Quantified::Parameter(k) if *k >= count => {
+                    if let AtomKind::Flexible(_) = self.solver.sizes.kind(*atom) {
+                        let unknown = self.solver.sizes.fresh(AtomKind::Opaque);
+                        self.solver.sizes.close(unknown);
+                        self.solver.sizes.solve(*atom, Poly::var(unknown));
+                    }
+                }
+                Quantified::Result if complete => self.in_this_region(*atom),
+                Quantified::Result => self.solver.sizes.close(*atom),
+                Quantified::Parameter(_) | Quantified::Free => {}
+            }
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use lambada_core::{self as core, LoopKind, Term, TermKind, Ty};
+use lambada_core::{self as core, LoopKind, OPERAND, Term, TermKind, Ty};
 use lambada_prim::{Prim, Scalar, ScalarTy, Surface};
 use lambada_source::Span;
 use lambada_surface::ast::BinaryOp;
@@ -73,6 +73,7 @@ impl Specialize<'_> {
                 self.at(core::proj(tuple, *k), span)
             }
             ExpKind::Apply(..) => self.application(exp),
+            ExpKind::Elementwise(f, args) => self.calls(f, args, span),
             ExpKind::Lambda(function) => {
                 let term = self.function(function);
                 self.at(term, span)
@@ -264,6 +265,33 @@ impl Specialize<'_> {
             term = self.at(applied, *span);
         }
         term
+    }
+
+    /// A function of scalars, and of whole arrays where it takes arrays, for each element.
+    fn calls(&mut self, f: &Exp, args: &[Exp], span: Span) -> Term {
+        let mut spine = Spine::default();
+        let f = self.exp(f);
+        let (mut params, mut at) = (Vec::new(), f.ty().clone());
+        while let Ty::Fun(from, to) = at {
+            params.push((*from).clone());
+            at = (*to).clone();
+        }
+        let f = self.share_as_var(&mut spine, "f", f);
+        let args: Vec<Term> =
+            self.exps(args).into_iter().map(|arg| self.share(&mut spine, OPERAND, arg)).collect();
+        let by_element =
+            |k: &usize| matches!(params[*k], Ty::Scalar(_)) && Self::rank(args[*k].ty()) > 0;
+        let each: Vec<usize> = (0..args.len()).filter(by_element).collect();
+        let arrays = each.iter().map(|k| args[*k].clone()).collect();
+        let call = self.elementwise(arrays, None, span, &mut |this, elements| {
+            let mut given = args.clone();
+            each.iter().zip(elements).for_each(|(k, element)| given[*k] = element);
+            let pairs = given.into_iter().zip(&params);
+            let given: Vec<Term> = pairs.map(|(arg, ty)| this.serving(arg, ty, span)).collect();
+            let apply = |f, arg| this.at(core::app(f, arg), span);
+            given.into_iter().fold(f.clone(), apply)
+        });
+        self.close(spine, call)
     }
 
     fn compare(&mut self, op: Comparison, a: &Exp, b: &Exp, span: Span) -> Term {

@@ -43,6 +43,6 @@ pub use sizes::unsized_ty;
 pub(crate) use stream::{Json, Typed};
 pub(crate) use table::Column;
 pub use write::{
-    check_output, check_picture, json_text, replace_file, to_json, write_file, write_sparse,
-    write_text,
+    check_output, check_picture, check_place, json_text, replace_file, to_json, write_file,
+    write_sparse, write_text,
 };

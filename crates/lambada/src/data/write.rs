@@ -6,8 +6,10 @@ use std::path::{Path, PathBuf};
 
 use lambada_core::data::Data;
 use lambada_prim::{Data as Elements, Precision, Tensor};
+use lambada_run::Unfinished;
 use lambada_source::{Problem, stack};
 use serde_json::Value;
+use tempfile::NamedTempFile;
 
 use super::Json;
 use super::formats::{Format, Write, unknown};
@@ -30,9 +32,18 @@ pub fn json_text(data: &Data) -> String {
 /// Checks that a result can be written to a file of this name.
 ///
 /// # Errors
-/// E0604, if the format is unknown or can only be read.
+/// E0604, if the format is unknown or can only be read, and the errors of [`check_place`].
 pub fn check_output(path: &Path) -> Result<(), Problem> {
-    Format::of_result(path).map(drop)
+    Format::of_result(path)?;
+    check_place(path)
+}
+
+/// Checks that files can be made in the folder of this one: results that take long are not lost.
+///
+/// # Errors
+/// E0601, with the error of the system.
+pub fn check_place(path: &Path) -> Result<(), Problem> {
+    begun(path).map(drop).map_err(|e| messages::io(path, "write", e))
 }
 
 /// Writes the value to a file in the format of its name, atomically. `precision` is the width of
@@ -45,10 +56,10 @@ pub fn write_file(path: &Path, data: &Data, precision: Precision) -> Result<(), 
 /// Checks that a picture can be written to a file of this name.
 ///
 /// # Errors
-/// E0604, if the name does not end in `.svg`.
+/// E0604, if the name does not end in `.svg`, and the errors of [`check_place`].
 pub fn check_picture(path: &Path) -> Result<(), Problem> {
     match path.extension() {
-        Some(extension) if extension.eq_ignore_ascii_case("svg") => Ok(()),
+        Some(extension) if extension.eq_ignore_ascii_case("svg") => check_place(path),
         Some(_) | None => Err(messages::unknown_format(path, &[".svg".to_string()], &[])),
     }
 }
@@ -129,21 +140,28 @@ pub fn write_sparse(
 /// # Errors
 /// Errors of the system; the file is unchanged.
 pub fn replace_file(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let target = target(path)?;
-    if std::fs::metadata(&target).is_ok_and(|there| !there.is_file()) {
-        return std::fs::write(&target, bytes);
+    let (target, begun) = begun(path)?;
+    let Some((mut file, _unfinished)) = begun else { return std::fs::write(&target, bytes) };
+    file.write_all(bytes)?;
+    if let Ok(there) = std::fs::metadata(&target) {
+        file.as_file().set_permissions(there.permissions())?;
     }
-    let path = &*target;
+    file.persist(&target).map(drop).map_err(|e| e.error)
+}
+
+/// The file that a path means, and an empty one beside it that is to replace it: none for pipes and
+/// other special files.
+fn begun(path: &Path) -> std::io::Result<(PathBuf, Option<(NamedTempFile, Unfinished)>)> {
+    let path = target(path)?;
+    if std::fs::metadata(&path).is_ok_and(|there| !there.is_file()) {
+        return Ok((path, None));
+    }
     let folder = path.parent().filter(|p| !p.as_os_str().is_empty()).unwrap_or(Path::new("."));
     // Otherwise an error of the folder would mention the temporary file.
     std::fs::metadata(folder)?;
-    let mut file = temporary().tempfile_in(folder)?;
-    let _unfinished = lambada_run::Unfinished::at(file.path());
-    file.write_all(bytes)?;
-    if let Ok(there) = std::fs::metadata(path) {
-        file.as_file().set_permissions(there.permissions())?;
-    }
-    file.persist(path).map(drop).map_err(|e| e.error)
+    let file = temporary().tempfile_in(folder)?;
+    let unfinished = Unfinished::at(file.path());
+    Ok((path, Some((file, unfinished))))
 }
 
 /// Follows a chain of symbolic links; the last target need not exist.

@@ -15,7 +15,7 @@ impl Request<'_> {
     /// that it is, if that is not finite by itself.
     ///
     /// # Errors
-    /// Those of [`posterior`](Request::posterior).
+    /// As [`posterior`](Request::posterior).
     pub fn blame(
         &self,
         session: &mut Session,

@@ -46,7 +46,7 @@ impl Function {
     /// The search for an optimum of the function by those of its parameters that have no data.
     ///
     /// # Errors
-    /// Those of [`posterior`](Function::posterior).
+    /// As [`posterior`](Function::posterior).
     pub fn optimum(&self, given: &Given, goal: Goal) -> Result<Optimum, Error> {
         self.modelled(given, |request, session, unit| request.optimum(session, unit, goal))
     }

@@ -76,7 +76,7 @@ impl Request<'_> {
     /// The search for an optimum of a definition of a checked file, given data.
     ///
     /// # Errors
-    /// Those of [`posterior`](Request::posterior).
+    /// As [`posterior`](Request::posterior).
     pub fn optimum(
         &self,
         session: &mut Session,

@@ -87,7 +87,7 @@ impl Part {
 pub(super) struct Slot {
     /// Its name, an identifier.
     pub name: String,
-    /// Where it lives; `None` for data.
+    /// Its space; `None` for data.
     pub space: Option<Space<usize>>,
     /// The type of data with the values of its sizes, if it can be written.
     pub ty: Option<String>,

@@ -139,12 +139,43 @@ impl Scope {
                 self.over_one(known, args, *one, apply)
             }
             _ => {
+                if let Some(terms) = self.whole(known, args, &arrays)? {
+                    return Ok(call("sum", [apply(terms)]));
+                }
                 let name = self.index_name(&[]);
                 let size = self.size_of(&arrays, args)?;
                 let terms = self.elements(known, args, &arrays, &name)?;
                 Ok(call("sum", [for_range(&name, size, apply(terms))]))
             }
         }
+    }
+
+    /// The arguments of an elementwise call: one with arrays of one size where the distribution
+    /// has scalars. A comprehension is rather gone through as it is.
+    fn whole(
+        &mut self,
+        known: &Distribution,
+        args: &[Expr],
+        arrays: &[usize],
+    ) -> Done<Option<Vec<Term>>> {
+        let mut sizes = Vec::new();
+        for k in arrays {
+            let ty = self.ty(&args[*k])?;
+            if ty.rank() != 1 || rank(form(known, *k)) > 0 {
+                return Ok(None);
+            }
+            sizes.extend(ty.outer().and_then(|(size, _)| size));
+        }
+        if sizes.iter().any(|size| *size != sizes[0]) {
+            return Ok(None);
+        }
+        let mut terms = Vec::new();
+        for (k, (form, arg)) in known.forms.chars().zip(args).enumerate() {
+            let places = form == 'k' && arrays.contains(&k);
+            terms.push(if places { self.places(arg)? } else { self.argument(form, arg)? });
+        }
+        let comprehension = arrays.iter().any(|k| terms[*k].comprehends());
+        Ok(if comprehension { None } else { Some(terms) })
     }
 
     /// The sum over the elements of the only array among the arguments.
@@ -167,6 +198,7 @@ impl Scope {
         // A comprehension is gone through as it is.
         let (clauses, element) = match over {
             Term::For(clauses, None, body) if clauses.len() == 1 => (clauses, *body),
+            over if rank(form(known, one)) == 0 => (Vec::new(), over),
             over => {
                 let name = self.element_name();
                 (vec![Clause::In(name.clone(), Box::new(over))], Term::Var(name))
@@ -176,7 +208,9 @@ impl Scope {
         for (k, (form, arg)) in known.forms.chars().zip(args).enumerate() {
             terms.push(if k == one { element.clone() } else { self.argument(form, arg)? });
         }
-        Ok(call("sum", [Term::For(clauses, None, Box::new(apply(terms)))]))
+        let all = apply(terms);
+        let elementwise = clauses.is_empty();
+        Ok(call("sum", [if elementwise { all } else { Term::For(clauses, None, Box::new(all)) }]))
     }
 
     /// The arguments that are vectorized over.

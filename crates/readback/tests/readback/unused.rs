@@ -2,7 +2,7 @@
 
 use lambada_anf::read;
 
-use super::library::shown;
+use crate::library::shown;
 
 /// Only a check mentions the sum of the counts.
 const CHECKED: &str = "main (k : int) (x : real) {

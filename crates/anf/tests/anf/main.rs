@@ -1,6 +1,8 @@
+//! The printer, the reader, the checker and the evaluator agree.
+
 use lambada_prim::{Scalar, Tensor};
 
-use crate::*;
+use lambada_anf::*;
 
 mod bounds;
 mod library;

@@ -1,6 +1,6 @@
 //! Rules in the text, and messages of the checker about rules of other types.
 
-use crate::{check, print, read};
+use lambada_anf::{check, print, read};
 
 const SQUARE: &str = "\
 def square (a : real) (n : int) (xs : [n]real) {

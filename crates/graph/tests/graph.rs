@@ -1,6 +1,8 @@
+//! The printer, the reader, the checker and the evaluator of graphs agree.
+
 use lambada_prim::{Data, Scalar, Tensor};
 
-use super::*;
+use lambada_graph::*;
 
 fn reals(values: &[f64]) -> Tensor {
     Tensor { dims: vec![values.len()], data: Data::Real(values.to_vec()) }

@@ -2,7 +2,7 @@
 
 use lambada_anf::{Audience, check, print, read};
 
-use crate::{handed_on, optimize_observed};
+use lambada_optimize::{handed_on, optimize_observed};
 
 /// The text for people of a program in which `even` and `odd` hand `h` to each other and give tapes
 /// of tapes; `body` is further code of `odd`.

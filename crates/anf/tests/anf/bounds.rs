@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use lambada_prim::{Data, Scalar, Tensor};
 
-use crate::*;
+use lambada_anf::*;
 
 fn parsed(text: &str) -> Function {
     read(text).unwrap_or_else(|message| panic!("{message}\n{text}"))

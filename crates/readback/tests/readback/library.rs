@@ -7,7 +7,7 @@ use lambada_source::FileId;
 use lambada_surface::ast::{Expr, ExprKind, Module};
 use lambada_surface::{build, parse, print_module};
 
-use crate::{Declared, Group, Interface, Leaf, Reading, items};
+use lambada_readback::{Declared, Group, Interface, Leaf, Reading, items};
 
 pub(super) fn shown(f: &Function) -> Result<String, String> {
     shown_with(f, Vec::new())

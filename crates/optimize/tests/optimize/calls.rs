@@ -2,7 +2,7 @@
 
 use lambada_anf::{Function, check, print, read};
 
-use crate::optimize;
+use lambada_optimize::optimize;
 
 fn optimized(text: &str) -> String {
     let program: Function = read(text).unwrap_or_else(|message| panic!("{message}\n{text}"));

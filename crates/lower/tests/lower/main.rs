@@ -14,7 +14,7 @@ use lambada_loops::{self as loops, Step, Stmt, visit};
 use lambada_prim::{Data, Scalar, Tensor};
 use lambada_source::Failure;
 
-use crate::lower;
+use lambada_lower::lower;
 
 /// The arguments of a lowered function: sizes, then arrays.
 fn with_sizes(f: &Function, args: &[Tensor]) -> Vec<Tensor> {

@@ -3,7 +3,7 @@
 use lambada_prim::{Data, Scalar, Tensor};
 
 use super::{accepts, rejects};
-use crate::*;
+use lambada_anf::*;
 
 /// A list, its sum by recursion that is not in tail position, and the derivative of that: shadows
 /// with cells.

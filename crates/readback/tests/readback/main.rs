@@ -1,10 +1,12 @@
+//! Array programs as source.
+
 use lambada_anf::{Atom, Function, NAMELESS, Ty, Var, check, generate, read};
 use lambada_prim::Scalar;
 use lambada_source::FileId;
 use lambada_surface::ast::{Expr, TypeKind};
 use lambada_surface::{build, parse, print_def};
 
-use crate::{Interface, Leaf, Reading, definition};
+use lambada_readback::{Interface, Leaf, Reading, definition};
 
 mod library;
 mod locals;

@@ -1,12 +1,15 @@
+//! Passes keep what programs mean, and do what they are for.
+
 use lambada_anf::*;
 use lambada_prim::{Data, Scalar, Tensor};
 use lambada_testkit::Tolerance;
 
-use crate::{optimize, passes, simplify, verify};
+use lambada_optimize::{Pass, optimize, passes, simplify};
 
 mod calls;
 mod evidence;
 mod handed_on;
+mod laws;
 
 fn close(a: &Tensor, b: &Tensor) -> bool {
     let equal = |x: &f64, y: &f64| Tolerance::mixed(1e-7).accepts(*x, *y);
@@ -15,6 +18,13 @@ fn close(a: &Tensor, b: &Tensor) -> bool {
             a.dims == b.dims && u.iter().zip(v).all(|(x, y)| equal(x, y))
         }
         (Data::Int(_) | Data::Bool(_) | Data::Real(_), _) => a == b,
+    }
+}
+
+/// Asserts that a pass gives a well-formed program.
+fn verify(pass: &Pass, before: &Function, after: &Function) {
+    if let Err(message) = check(after) {
+        panic!("{}: {message}\nbefore:\n{}\nafter:\n{}", pass.name, print(before), print(after));
     }
 }
 
@@ -516,7 +526,7 @@ fn time_is_nearly_linear_in_the_length_of_the_program() {
     // In turn, as the machine may have other things to do for a while.
     for k in (0..5).flat_map(|_| 0..2) {
         let start = std::time::Instant::now();
-        crate::optimize_observed(
+        lambada_optimize::optimize_observed(
             programs[k].clone(),
             lambada_anf::Audience::Machine,
             &mut |_, _, _| {},

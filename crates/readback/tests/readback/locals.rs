@@ -2,7 +2,7 @@
 
 use lambada_anf::read;
 
-use super::library::shown;
+use crate::library::shown;
 
 /// `spread` adds to the accumulator of `main`, and calls itself with it.
 const SPREAD: &str = "def spread (n : int) (k : int) (x : real) into (h : [n]real) {

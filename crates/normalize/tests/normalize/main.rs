@@ -9,7 +9,7 @@ use lambada_differentiate::Request;
 use lambada_prim::{Prim, Tensor};
 use lambada_source::{Failure, Span};
 
-use crate::{Normalized, normalize};
+use lambada_normalize::{Normalized, normalize};
 
 /// Defines `main` and returns its code.
 fn normalized(program: &mut Program, main: lambada_core::Term) -> Normalized {
