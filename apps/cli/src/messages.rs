@@ -56,6 +56,11 @@ pub fn not_written(name: &str, error: &std::io::Error) -> String {
     format!("error: cannot write `{name}`: {error}\n")
 }
 
+/// Something that is assumed.
+pub fn note(text: &str) -> String {
+    format!("note: {text}\n")
+}
+
 /// Number of fixes written into a file.
 pub fn mended(name: &str, count: usize) -> String {
     let fixes = if count == 1 { "1 fix".to_string() } else { format!("{count} fixes") };
@@ -172,6 +177,13 @@ pub fn divergences(count: u64) -> String {
 fn counted(count: usize, noun: &str) -> String {
     let s = if count == 1 { "" } else { "s" };
     format!("{count} {noun}{s}")
+}
+
+/// An approximation that is far from the posterior.
+pub fn far(shape: f64) -> String {
+    format!(
+        "\nThe approximation is far from the posterior: the weights of its draws have a tail of shape k̂ = {shape:.2}, and above 0.7 the means and deviations in the table may be wrong.\n  - draw from the posterior itself: `--method nuts`\n"
+    )
 }
 
 /// Chains that end early.

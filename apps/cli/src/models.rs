@@ -10,14 +10,17 @@ use lambada::{
 };
 use lambada_draws::{Draws, Format, Summary, picture, warnings};
 use lambada_sample::{
-    Metric, Settings, Unpredicted, Unsampled, Watch, laplace, optima, predict, sample,
-    standard_errors,
+    Metric, Settings, Unpredicted, Unsampled, Watch, advi, laplace, optima, pathfinder, predict,
+    sample, standard_errors,
 };
 
 use crate::args::{self, DataArgs, Drawing, Model, Predicting, Sampling, Searching, Table};
 use crate::report::Report;
 use crate::shell::Shell;
 use crate::{interrupt, messages, progress, report};
+
+/// The greatest shape k̂ of importance weights of an approximation that is close enough.
+const FAR: f64 = 0.7;
 
 impl Shell {
     /// Loads a model with its data, and hands it over.
@@ -41,6 +44,7 @@ impl Shell {
             sizes: &model.sizes,
             start: start.as_ref(),
             options: &options,
+            told: &|note| report::tell(&messages::note(note)),
         };
         let compiling = progress::working("compiling");
         let made = make(&mut self.session, &unit, &request);
@@ -123,8 +127,12 @@ impl Shell {
     pub(crate) fn sample(&mut self, model: &Model, how: &Sampling) -> Result<(), Report> {
         let begun = Instant::now();
         let output = self.draws_output(how.output.as_deref())?;
-        if how.method == args::Method::Laplace {
-            return self.laplace(model, how, output);
+        match how.method {
+            args::Method::Nuts => {}
+            args::Method::Laplace => return self.laplace(model, how, output),
+            args::Method::Pathfinder | args::Method::Advi => {
+                return self.approximation(model, how, output);
+            }
         }
         let posterior =
             self.model(model, how.start.init.as_deref(), |s, u, r| r.posterior(s, u))?;
@@ -256,6 +264,33 @@ impl Shell {
             self.write_draws(path, format, &draws)?;
         }
         tabled(&draws, how.table).map(drop)
+    }
+
+    /// `lambada sample --method pathfinder`, and `advi`
+    fn approximation(
+        &mut self,
+        model: &Model,
+        how: &Sampling,
+        output: Option<(&Path, Format)>,
+    ) -> Result<(), Report> {
+        let init = how.start.init.as_deref();
+        let posterior = self.model(model, init, |s, u, r| r.posterior(s, u))?;
+        let (paths, draws) = (usize::from(how.chains), how.draws as usize);
+        let searching = progress::working("searching");
+        let found = match how.method {
+            args::Method::Pathfinder => pathfinder(&posterior, paths, draws, how.seed),
+            _ => advi(&posterior, paths * draws, how.seed),
+        };
+        drop(searching);
+        let found = found.map_err(|why| self.unsampled(model, how, &posterior, &why))?;
+        if let Some((path, format)) = output {
+            self.write_draws(path, format, &found.draws)?;
+        }
+        tabled(&found.draws, how.table)?;
+        if found.shape.is_nan() || found.shape > FAR {
+            report::tell(&messages::far(found.shape));
+        }
+        Ok(())
     }
 
     fn failed(&self, failure: &Failure) -> Report {

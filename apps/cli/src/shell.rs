@@ -14,7 +14,7 @@ use lambada_build::{Entry, Request};
 
 use crate::args::{self, DataArgs, Look, Measured, Mode, Of, PaperStage, Stage, Target, Wrt};
 use crate::report::Report;
-use crate::{progress, report};
+use crate::{messages, progress, report};
 
 pub(crate) struct Shell {
     pub(crate) session: Session,
@@ -202,6 +202,7 @@ impl Shell {
         trap_nan: bool,
     ) -> Result<Data, Report> {
         let args = call.arguments(inputs).map_err(|p| self.told(p))?;
+        call.assumed(inputs).iter().for_each(|note| report::tell(&messages::note(note)));
         let options = Options {
             engine: engine(choice),
             trap_nan,
@@ -262,6 +263,7 @@ impl Shell {
         complete: impl FnOnce(&lambada::Call, &mut Vec<Data>) -> Result<(), Vec<Problem>>,
     ) -> Result<Outcome, Report> {
         let mut args = call.arguments(inputs).map_err(|p| self.told(p))?;
+        call.assumed(inputs).iter().for_each(|note| report::tell(&messages::note(note)));
         complete(&call, &mut args).map_err(|p| self.told(p))?;
         let names = call.wrt_names();
         let options = Options { quick: self.quick(&args), ..self.options(data) };

@@ -103,13 +103,33 @@ fn from_a_model_to_pictures() {
 }
 
 #[test]
-fn laplace_approximates_the_posterior() {
+fn normal_distributions_approximate_the_posterior() {
     let folder =
         folder("def f (x : real) (y : real) : real = -0.5 * ((x - 3) / 2) ** 2 - 0.5 * y * y\n");
-    let table = runs(folder.path(), &["sample", "p.lam", "--method", "laplace"]);
-    let (x, y) = (row(&table, "x"), row(&table, "y"));
-    assert!((x[0] - 3.0).abs() < 0.2 && (x[1] - 2.0).abs() < 0.15, "{table}");
-    assert!(y[0].abs() < 0.1 && (y[1] - 1.0).abs() < 0.08, "{table}");
+    for (method, slack) in [("laplace", 1.0), ("pathfinder", 1.0), ("advi", 5.0)] {
+        let table = runs(folder.path(), &["sample", "p.lam", "--method", method]);
+        let (x, y) = (row(&table, "x"), row(&table, "y"));
+        let near = |x: f64, wanted: f64, by: f64| (x - wanted).abs() < by * slack;
+        assert!(near(x[0], 3.0, 0.2) && near(x[1], 2.0, 0.15), "{method}: {table}");
+        assert!(near(y[0], 0.0, 0.1) && near(y[1], 1.0, 0.08), "{method}: {table}");
+    }
+}
+
+#[test]
+fn members_in_capitals_are_parameters() {
+    let folder = folder("def f (n : int) (k : int) : int = n - k\n");
+    std::fs::write(folder.path().join("c.json"), r#"{"N": 5, "K": 1, "k": 2}"#).expect("a file");
+    let output = lambada(folder.path(), &["run", "p.lam", "f", "--data", "c.json"]);
+    let note = "note: the parameter `n` is the member \"N\" of `c.json`\n";
+    assert_eq!((text(&output.stdout), text(&output.stderr)), ("3\n".into(), note.into()));
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_told_before_anything_runs() {
+    let folder = folder(SCHOOLS);
+    let args = ["sample", "p.lam", "schools", "--data", "p.json", "--output", "no/draws.nc"];
+    let why = fails(folder.path(), &args);
+    assert!(why.contains("cannot write `no/draws.nc`"), "{why}");
 }
 
 #[test]

@@ -19,8 +19,8 @@ pub use draws::{Array, Chain, Draws, Element, Statistic, Variable, Wrong, names}
 pub use files::Format;
 pub use pictures::{PictureKind, picture};
 pub use stats::{
-    Scalar, Worth, energy_fraction, ess_bulk, ess_quantile, ess_tail, mcse_mean, mcse_quantile,
-    mcse_sd, quantile, rhat,
+    Scalar, Smoothed, Worth, energy_fraction, ess_bulk, ess_quantile, ess_tail, mcse_mean,
+    mcse_quantile, mcse_sd, quantile, rhat, smoothed,
 };
 pub use summary::{Row, Summary};
 pub use warnings::{Finding, Kind, warnings};

@@ -4,7 +4,7 @@
 /// lead to. Inside a component, and where the edges leave a choice, nodes are in numerical order.
 ///
 /// Tarjan's algorithm without recursion: a program may be a chain of many thousand definitions.
-pub(crate) fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
+pub fn components(edges: &[Vec<usize>]) -> Vec<Vec<usize>> {
     let mut search = Search {
         edges,
         index: vec![None; edges.len()],
@@ -78,7 +78,7 @@ impl Search<'_> {
 }
 
 /// The shortest cycle through a node: all its nodes, the first not repeated.
-pub(crate) fn cycle(edges: &[Vec<usize>], from: usize) -> Option<Vec<usize>> {
+pub fn cycle(edges: &[Vec<usize>], from: usize) -> Option<Vec<usize>> {
     let mut before = vec![None; edges.len()];
     let mut queue = std::collections::VecDeque::from([from]);
     while let Some(node) = queue.pop_front() {
@@ -96,28 +96,4 @@ pub(crate) fn cycle(edges: &[Vec<usize>], from: usize) -> Option<Vec<usize>> {
         }
     }
     None
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn dependencies_come_first() {
-        let edges = [vec![1], vec![2, 3], vec![1], vec![], vec![4], vec![0]];
-        assert_eq!(
-            components(&edges),
-            [vec![3], vec![1, 2], vec![0], vec![4], vec![5]].map(|c| c.to_vec())
-        );
-        assert_eq!(cycle(&edges, 1), Some(vec![1, 2]));
-        assert_eq!(cycle(&edges, 4), Some(vec![4]));
-        assert_eq!(cycle(&edges, 0), None);
-    }
-
-    #[test]
-    fn a_long_chain_is_no_recursion() {
-        let edges: Vec<Vec<usize>> =
-            (0..200_000).map(|k| if k > 0 { vec![k - 1] } else { vec![] }).collect();
-        assert_eq!(components(&edges).len(), 200_000);
-    }
 }

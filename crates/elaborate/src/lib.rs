@@ -10,7 +10,7 @@
 
 mod builtin;
 mod checked;
-mod components;
+pub mod components;
 mod infer;
 mod input;
 mod lints;
@@ -24,4 +24,5 @@ pub use builtin::builtin_names;
 pub use checked::{Checked, Definition, Quotient, elaborate};
 pub(crate) use checked::{Elaborated, Global};
 pub use input::{Input, import_key, import_name, library_module};
+pub use messages::foreign::NAMES as FOREIGN;
 pub use solve::defaults::Shape;

@@ -12,7 +12,7 @@ use lambada_source::{Problem, stack};
 use crate::Unit;
 use crate::data::{self, Inputs};
 use crate::fields::{self, Field};
-use crate::messages::{derivatives, running};
+use crate::messages::{self, derivatives, running};
 use crate::operators::{self, Operator};
 use crate::space::Space;
 use crate::types::Files;
@@ -189,6 +189,18 @@ impl Call {
         let absent = given.iter().map(|given| (!given).then(|| Data::Tuple(Vec::new())));
         let args = self.bound(inputs, absent.collect())?;
         Ok(args.into_iter().zip(given).map(|(data, given)| given.then_some(data)).collect())
+    }
+
+    /// What is assumed about inputs whose names are those of parameters up to capital letters, in
+    /// words.
+    pub fn assumed(&self, inputs: &Inputs) -> Vec<String> {
+        let names: Vec<&str> = self.signature.params.iter().map(|(name, _)| &**name).collect();
+        let renamed = data::renamed(&names, inputs).into_iter();
+        let told = renamed.map(|(name, entry)| {
+            let member = entry.name.as_deref().unwrap_or_default();
+            messages::data::renamed(name, member, &entry.origin)
+        });
+        told.collect()
     }
 
     fn bound(

@@ -5,6 +5,7 @@
 //! - `adapt`: adaptation in the warm-up;
 //! - `nuts`: one chain;
 //! - `mode`: optima, standard errors, and draws of the normal approximation;
+//! - `approximate`: normal distributions in the place of a posterior; `pathfinder`, `advi`: which;
 //! - `predict`: a definition for each draw;
 //! - `observed`: the data, for files of draws;
 //! - here: the chains, on threads.
@@ -13,10 +14,13 @@
 //! numbers of its own.
 
 mod adapt;
+mod advi;
+mod approximate;
 mod mode;
 mod nuts;
 mod observed;
 mod path;
+mod pathfinder;
 mod predict;
 mod shape;
 mod start;
@@ -28,7 +32,10 @@ use std::sync::{Mutex, PoisonError};
 use lambada::{Failure, Posterior};
 use lambada_draws::{Chain, Draws, names};
 
+pub use advi::advi;
+pub use approximate::Approximation;
 pub use mode::{Optima, laplace, optima, standard_errors};
+pub use pathfinder::pathfinder;
 pub use predict::{Unpredicted, predict};
 pub use start::Unstarted;
 

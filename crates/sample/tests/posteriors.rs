@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use lambada::{Engine, Failure, Given, Goal, Inputs, Model, Optimum, Options, Posterior, Variable};
 use lambada_draws::{Draws, Summary, warnings};
 use lambada_sample::{
-    Metric, Settings, Unsampled, Watch, laplace, optima, predict, sample, standard_errors,
+    Metric, Settings, Unsampled, Watch, advi, laplace, optima, pathfinder, predict, sample,
+    standard_errors,
 };
 use lambada_testkit::Random;
 
@@ -212,6 +213,60 @@ fn two_optima_are_told() -> Result<(), Failure> {
     let found = optima(&optimum(text, Goal::Minimum), 1, 8, |a, b| a < b)?;
     assert!(found.best.values[0] < 0.0 && found.others.len() == 1);
     Ok(())
+}
+
+/// Normal posteriors are found as they are, correlations and scales included.
+#[test]
+fn pathfinder_finds_normal_posteriors() {
+    let text = "def m (x : real) (y : real) (z : real) : real =
+  let u = (y / 10 - 0.9 * x) / sqrt 0.19
+  -0.5 * (x * x + u * u + ((z - 10) / 0.1) ** 2)";
+    let found = pathfinder(&posterior(text, &[]), 4, 1000, 0).expect("draws");
+    assert!(found.shape < 0.7, "k̂ is {}", found.shape);
+    let summary = Summary::of(&found.draws);
+    for (row, (mean, sd)) in summary.rows.iter().zip([(0.0, 1.0), (0.0, 10.0), (10.0, 0.1)]) {
+        assert!((row.worth.mean - mean).abs() < 0.1 * sd, "{}: {}", row.name, row.worth.mean);
+        assert!((row.worth.sd / sd - 1.0).abs() < 0.1, "{}: {}", row.name, row.worth.sd);
+    }
+}
+
+/// Many coordinates of different scales take more steps than the history has.
+#[test]
+fn pathfinder_finds_many_scales() {
+    let text = "def m [n] (x : [n]real) (s : [n]real) : real =
+  -0.5 * sum (for i < n => ((x[i] - i) / s[i]) ** 2)";
+    let scales: Vec<f64> = (0..30).map(|k| 2f64.powi(k % 5 - 2)).collect();
+    let found = pathfinder(&posterior(text, &[format!("s={scales:?}")]), 4, 1000, 0);
+    let summary = Summary::of(&found.expect("draws").draws);
+    for ((k, row), scale) in summary.rows.iter().enumerate().zip(&scales) {
+        let away = (row.worth.mean - k as f64) / scale;
+        assert!(away.abs() < 0.5, "{}: {}", row.name, row.worth.mean);
+        assert!((0.6..1.7).contains(&(row.worth.sd / scale)), "{}: {}", row.name, row.worth.sd);
+    }
+}
+
+/// A posterior that no normal distribution resembles is told.
+#[test]
+fn approximations_tell_that_they_are_far() {
+    let funnel = "def m (v : real) (x : [9]real) : real =
+  -v ** 2 / 18 + sum (for a in x => -0.5 * a ** 2 * exp (-v) - v / 2)";
+    let posterior = posterior(funnel, &[]);
+    for found in [pathfinder(&posterior, 4, 500, 0), advi(&posterior, 2000, 0)] {
+        let shape = found.expect("draws").shape;
+        assert!(shape > 0.7, "k̂ is {shape}");
+    }
+}
+
+#[test]
+fn advi_finds_independent_coordinates() {
+    let text =
+        "def m (x : real) (y : real) : real = -0.5 * (x - 3) ** 2 - 0.5 * (2 * (y + 1)) ** 2";
+    let found = advi(&posterior(text, &[]), 4000, 0).expect("draws");
+    let summary = Summary::of(&found.draws);
+    for (row, (mean, sd)) in summary.rows.iter().zip([(3.0, 1.0), (-1.0, 0.5)]) {
+        assert!((row.worth.mean - mean).abs() < 0.3 * sd, "{}: {}", row.name, row.worth.mean);
+        assert!((row.worth.sd / sd - 1.0).abs() < 0.3, "{}: {}", row.name, row.worth.sd);
+    }
 }
 
 #[test]

@@ -139,6 +139,11 @@ pub enum Method {
     /// Independent draws of the normal distribution that the posterior resembles at its mode: an
     /// approximation, at once
     Laplace,
+    /// Draws, by importance, of normal distributions along the ways to the mode: an approximation
+    /// that is often close
+    Pathfinder,
+    /// Draws of the closest normal distribution with independent coordinates
+    Advi,
 }
 
 fn size(text: &str) -> Result<(String, usize), String> {

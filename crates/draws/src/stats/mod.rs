@@ -4,14 +4,17 @@
 //!
 //! - `fourier`: the transform that makes autocovariances near-linear;
 //! - `special`: quantiles of the normal and of the beta distribution;
+//! - `pareto`: importance weights;
 //! - `judge`: the estimators, with the tables that all scalars of a run share.
 
 mod fourier;
 mod judge;
+mod pareto;
 mod special;
 
 pub(crate) use judge::Judge;
 pub use judge::{Scalar, Worth};
+pub use pareto::{Smoothed, smoothed};
 
 /// Least number of draws of a chain for which there are diagnostics.
 pub(crate) const LEAST: usize = 4;

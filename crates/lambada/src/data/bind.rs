@@ -113,7 +113,31 @@ pub(super) fn by_name<'i>(
             (None, None) => wrong.push(messages::too_many(definition, &entry.origin, names)),
         }
     }
+    for (name, entry) in renamed(names, inputs) {
+        given.entry(name).or_insert(entry);
+    }
     given
+}
+
+/// Parameters without a value for which a file has a member of the same letters, `N` for `n`, if
+/// there is one such parameter and one such member.
+pub(crate) fn renamed<'i>(names: &[&'i str], inputs: &'i Inputs) -> Vec<(&'i str, &'i InputEntry)> {
+    let has = |name: &str| {
+        inputs.entries.iter().any(|e| e.name.as_deref().is_some_and(|n| names_match(name, n)))
+    };
+    let open: Vec<&str> = names.iter().copied().filter(|name| !has(name)).collect();
+    let free: Vec<&InputEntry> = unused(names, inputs).filter(|entry| entry.shared).collect();
+    let alike = |name: &str, entry: &InputEntry| {
+        entry.name.as_deref().is_some_and(|n| n.to_lowercase() == name.to_lowercase())
+    };
+    let only = |name: &&'i str| {
+        let mut fitting = free.iter().copied().filter(|entry| alike(name, entry));
+        let entry = fitting.next().filter(|_| fitting.next().is_none())?;
+        let wanted = open.iter().filter(|other| alike(other, entry)).count();
+        (wanted == 1).then_some((*name, entry))
+    };
+    let unnamed = inputs.entries.iter().any(|entry| entry.name.is_none());
+    if unnamed { Vec::new() } else { open.iter().filter_map(only).collect() }
 }
 
 /// The named values that match no parameter.

@@ -33,7 +33,7 @@ mod write;
 #[cfg(feature = "arrow")]
 pub use arrow::panics_are_told;
 pub use bind::{bind_one, bind_or, print_type};
-pub(crate) use bind::{given, scalar_leaf};
+pub(crate) use bind::{given, renamed, scalar_leaf};
 pub use names::{
     is_definition, is_identifier, names_match, spaced_assignment, split_assignment, split_names,
 };

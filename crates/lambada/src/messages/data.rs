@@ -17,6 +17,11 @@ pub fn not_json(origin: &str, error: impl Display) -> Problem {
     Problem::general("E0602", format!("{origin} is not valid JSON: {error}"))
 }
 
+/// A member that has the name of a parameter up to capital letters.
+pub fn renamed(name: &str, member: &str, origin: &str) -> String {
+    format!("the parameter `{name}` is the member \"{member}\" of {origin}")
+}
+
 /// A duplicate key in an object.
 pub fn repeated_key(origin: &str, key: &str) -> Problem {
     Problem::general("E0627", format!("{origin} has an object with two members \"{key}\""))

@@ -79,6 +79,7 @@ impl Function {
                 sizes: &given.sizes,
                 start: given.start.as_ref(),
                 options: &options,
+                told: &|_| {},
             };
             make(&request, session, unit)
         })

@@ -40,6 +40,8 @@ pub struct Request<'a> {
     pub start: Option<&'a Inputs>,
     /// The options of the compiler.
     pub options: &'a Options,
+    /// Takes what is assumed about the data, in words.
+    pub told: &'a dyn Fn(&str),
 }
 
 /// A definition with data, and the program for its other parameters.
@@ -114,6 +116,7 @@ impl Request<'_> {
             return Err(vec![messages::no_density(&entry, &call.result_type())]);
         }
         let given = call.partial_arguments(inputs)?;
+        call.assumed(inputs).iter().for_each(|note| (self.told)(note));
         let known = known(&call, &given, sizes)?;
         let slots = slots(&call, &given, &known)?;
         let counts = slots.iter().filter_map(|slot| slot.space.as_ref());

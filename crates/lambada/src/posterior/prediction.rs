@@ -48,6 +48,7 @@ impl Request<'_> {
         let entry = entry.ok_or_else(|| vec![messages::which_prediction()])?;
         let call = unit.call_at(entry, Operator::Value, None, inputs)?;
         let data = call.partial_arguments(inputs)?;
+        call.assumed(inputs).iter().for_each(|note| (self.told)(note));
         let mut known = known(&call, &data, sizes)?;
         let params = &call.signature().params;
         for (name, ty) in params {

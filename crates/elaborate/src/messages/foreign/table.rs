@@ -2,7 +2,7 @@
 
 /// Names of other languages (NumPy, JAX, Stan, R, Haskell, Julia and others), and the counterpart
 /// of each.
-pub(super) const NAMES: &[(&str, &str)] = &[
+pub const NAMES: &[(&str, &str)] = &[
     ("size numel nrow NROW num_elements", "`length xs` is the number of elements of an array"),
     (
         "ncol NCOL cols rows ndims ndim",
