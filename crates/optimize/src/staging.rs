@@ -4,8 +4,8 @@
 //!
 //! Assumes: the output of `normalize`. Gives: a function of the known parameters, and
 //! the rest, which takes its results after all parameters. Keeps: values; failures of static
-//! statements come before the first call; memory, because an array that no statement had to store is
-//! stored only if it is about as large as the known parameters.
+//! statements come before the first call; memory, because an array that no statement had to store
+//! is stored only if it is about as large as the known parameters.
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -13,6 +13,9 @@ use lambada_anf::{
     Atom, Block, Elem, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
 };
 use lambada_prim::{Cost, Scalar, ScalarTy};
+
+/// Indices of loops, with their extents.
+type Loops = Vec<(Var, Atom)>;
 
 /// A program in two stages.
 #[derive(Clone, Debug)]
@@ -293,7 +296,7 @@ struct Hoist<'a> {
     stages: &'a mut Stages,
     names: &'a mut Names,
     /// The indices of the loops around, with their extents.
-    loops: Vec<(Var, Atom)>,
+    loops: Loops,
     /// Static statements before, in the loops around.
     before: Vec<Stm>,
     /// Static variables that are expensive to compute again.
@@ -405,7 +408,7 @@ impl Hoist<'_> {
         for stm in block.stms.iter().filter(|stm| !self.is_known(stm)) {
             needed.extend(stm.free_vars());
         }
-        let mut groups: Vec<(Vec<(Var, Atom)>, Vec<usize>)> = Vec::new();
+        let mut groups: Vec<(Loops, Vec<usize>)> = Vec::new();
         for (k, stm) in block.stms.iter().enumerate() {
             let [p] = &stm.binds[..] else { continue };
             let wanted = p.ty.rank() == 0
@@ -451,9 +454,9 @@ impl Hoist<'_> {
         stms
     }
 
-    /// The loops around that a variable, or a check before it, depends on. An access may be in range
-    /// because a loop runs at all.
-    fn around(&self, var: Var) -> Vec<(Var, Atom)> {
+    /// The loops around that a variable, or a check before it, depends on. An access may be in
+    /// range because a loop runs at all.
+    fn around(&self, var: Var) -> Loops {
         let reach = self.checks.clone().with(self.reaches.get(&var));
         let runs = |extent: Atom| matches!(extent, Atom::Lit(Scalar::Int(1..)));
         let kept = |(index, extent): &(Var, Atom)| {

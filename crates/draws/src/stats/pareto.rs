@@ -1,5 +1,5 @@
-//! Importance weights whose largest ones are smoothed by a generalized Pareto distribution: Vehtari,
-//! Simpson, Gelman, Yao and Gabry (2024), *Pareto smoothed importance sampling*, as ArviZ does.
+//! Importance weights whose largest ones are smoothed by a generalized Pareto distribution, as ArviZ
+//! does: Vehtari, Simpson, Gelman, Yao and Gabry (2024), *Pareto smoothed importance sampling*.
 
 /// Smoothed weights.
 #[derive(Clone, Debug)]

@@ -7,12 +7,10 @@ use lambada_surface::ast::{Expr, ExprKind, Name, Param, Pattern, PatternKind};
 
 use crate::builtin::{Builtin, is_extremum};
 use crate::messages::{self, Why};
-use crate::solve::scheme::Quantified;
-use crate::solve::size::Atom;
 use crate::solve::ty::{Node, Ty, UnknownKind};
 use crate::typed::{Exp, ExpKind, GlobalId, Pat, PatKind};
 
-use super::sizes::brief;
+use super::sizes::{Bound, brief};
 use super::uses::Use;
 use super::{Infer, LocalMeaning, State};
 
@@ -54,9 +52,6 @@ fn curried(expr: &Expr) -> Option<Expr> {
     let params = parts.iter().map(|part| Param { pattern: part.clone(), ty: None }).collect();
     Some(Expr { kind: ExprKind::Lambda(params, body.clone()), span: expr.span })
 }
-
-/// Sizes of an instance that its arguments determine.
-pub(super) type Bound = Vec<(Atom, Quantified)>;
 
 impl Infer<'_> {
     /// A name or constructor, perhaps applied; `partial`: whether a function is expected.

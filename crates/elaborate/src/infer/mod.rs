@@ -14,7 +14,6 @@ mod calls;
 mod construct;
 mod conversions;
 mod declare;
-mod elementwise;
 mod env;
 mod expr;
 mod fields;

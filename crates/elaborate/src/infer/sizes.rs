@@ -11,8 +11,10 @@ use crate::solve::size::{Atom, Poly};
 use crate::solve::ty::{Node, Ty};
 use crate::typed::{Exp, ExpKind, LocalId};
 
-use super::apply::Bound;
 use super::{Infer, State};
+
+/// Sizes of an instance that its arguments determine.
+pub(super) type Bound = Vec<(Atom, Quantified)>;
 
 impl Infer<'_> {
     /// The value of an integer expression as a size, if it can be written as one.

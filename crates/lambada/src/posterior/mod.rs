@@ -40,7 +40,7 @@ pub struct Request<'a> {
     pub start: Option<&'a Inputs>,
     /// The options of the compiler.
     pub options: &'a Options,
-    /// Takes what is assumed about the data, in words.
+    /// Takes assumptions about the data, in words.
     pub told: &'a dyn Fn(&str),
 }
 

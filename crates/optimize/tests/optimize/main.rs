@@ -1,4 +1,4 @@
-//! Passes keep what programs mean, and do what they are for.
+//! Passes keep the meaning of programs, and do their work.
 
 use lambada_anf::*;
 use lambada_prim::{Data, Scalar, Tensor};
