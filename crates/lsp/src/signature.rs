@@ -40,9 +40,9 @@ pub(crate) fn signature(world: &mut World, params: &SignatureHelpParams) -> Opti
 
 /// The last byte of the function's name, and the number of arguments before the cursor.
 fn application(analysis: &Analysis, offset: usize) -> Option<(usize, usize)> {
-    let tokens = &analysis.tokens().tokens;
-    let before: Vec<&Token> =
-        tokens.iter().take_while(|token| (token.span.end as usize) <= offset).collect();
+    let tokens = analysis.tokens().tokens.iter();
+    let tokens = tokens.take_while(|token| (token.span.end as usize) <= offset);
+    let before: Vec<&Token> = tokens.filter(|token| token.kind != TokenKind::End).collect();
     let mut atoms: Vec<Atom> = Vec::new();
     let mut at = before.len();
     // An argument that the cursor touches is being written.

@@ -41,8 +41,8 @@ fn definitions() {
     check(7, "type t = A | B real\ndef f (x : ‸t) = x", "t | type t = A | B real");
     check(8, "type p = {x : real, y : real}\ndef f (q : p) = q.‸x", "x | type p = {x");
     check(9, "def f xs = ‸mean xs", "mean | def mean ");
-    check(10, "import \"std/linalg\" as la\ndef f m = la.‸det m", "det | def det ");
-    check(11, "import \"std/linalg\" (det)\ndef f m = ‸det m", "det | def det ");
+    check(10, "import \"std/linalg\" as la\ndef f m = la.‸svd m", "svd | def svd ");
+    check(11, "import \"std/linalg\" (svd)\ndef f m = ‸svd m", "svd | def svd ");
     check(12, "def f [n] (xs : [n]real) (ys : [‸n]real) = xs + ys", "n | def f [n]");
     check(13, "def f x = (\\y -> ‸y) x", "y | def f x");
     check(14, "def f = accumulate h = zeros 3 in for i < 3 => ‸h[i] += 1.0", "h | def f");

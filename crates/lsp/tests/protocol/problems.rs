@@ -51,12 +51,12 @@ fn columns() {
     let mut client = Client::start();
     client.open("untitled:a", text);
     let range = client.problems("untitled:a")[0]["range"].clone();
-    assert_eq!((part(text, &range), &range["start"]["character"]), ("yy", &json!(46)));
+    assert_eq!((part(text, &range), &range["start"]["character"]), ("yy", &json!(45)));
     let mut client =
         Client::with(json!({"capabilities": {"general": {"positionEncodings": ["utf-8"]}}}));
     client.open("untitled:a", text);
     let range = client.problems("untitled:a")[0]["range"].clone();
-    assert_eq!(range["start"]["character"], 49);
+    assert_eq!(range["start"]["character"], 48);
 }
 
 #[test]
@@ -110,7 +110,7 @@ fn fixes() {
     let one = &all[0];
     assert_eq!(one["diagnostics"][0]["code"], "E0101", "{all}");
     let new = edited(text, &one["edit"]["changes"][uri]);
-    assert!(new.starts_with("def f (x : real) = sin x\n"), "{new}");
+    assert!(new.starts_with("def f (x : real) = sign x\n"), "{new}");
     // A name of a module that is not imported: the import and the qualified name.
     let all = actions(&mut client, 1, json!(null));
     let fixed =
