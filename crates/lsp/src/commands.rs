@@ -3,7 +3,6 @@
 
 use std::path::PathBuf;
 
-use lambada::Operator;
 use lsp_types::{ExecuteCommandParams, TextDocumentIdentifier, Uri};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -11,7 +10,7 @@ use serde_json::Value;
 use crate::answer::{Answer, Refusal};
 use crate::buffers::Buffers;
 use crate::uri::path_of;
-use crate::worker::{Task, Work};
+use crate::worker::{Mode, Task, Work};
 
 /// Runs a definition: the address of the document, the definition, and values of its parameters in
 /// JSON, `x=1.5` or `1.5`.
@@ -23,28 +22,6 @@ pub(crate) const DERIVATIVE: &str = "lambada.derivative";
 
 /// All commands.
 pub(crate) const COMMANDS: [&str; 3] = [RUN, GRADIENT, DERIVATIVE];
-
-/// A mode of differentiation.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Mode {
-    #[default]
-    Reverse,
-    Forward,
-}
-
-impl Mode {
-    pub fn operator(self) -> Operator {
-        match self {
-            Mode::Reverse => Operator::Vjp,
-            Mode::Forward => Operator::Jvp,
-        }
-    }
-
-    fn of(text: Option<&str>) -> Mode {
-        if text == Some("forward") { Mode::Forward } else { Mode::Reverse }
-    }
-}
 
 /// `lambada/derivative`: the derivative of a definition as source.
 pub(crate) enum DerivativeRequest {}
@@ -84,6 +61,10 @@ impl DerivativeParams {
     }
 }
 
+fn mode(text: Option<&str>) -> Mode {
+    if text == Some("forward") { Mode::Forward } else { Mode::Reverse }
+}
+
 fn path(uri: &Uri) -> PathBuf {
     Buffers::settled(&path_of(uri))
 }
@@ -100,7 +81,7 @@ pub(crate) fn task(params: &ExecuteCommandParams) -> Answer<Task> {
     let work = match &*params.command {
         RUN => Work::Run(rest),
         GRADIENT => Work::Gradient(rest),
-        DERIVATIVE => Work::Derivative(Mode::of(rest.first().map(String::as_str)), None),
+        DERIVATIVE => Work::Derivative(mode(rest.first().map(String::as_str)), None),
         other => return Err(Refusal::new(format!("there is no command `{other}`"))),
     };
     Ok(Task { path: path(&uri), entry, work })

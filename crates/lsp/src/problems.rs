@@ -55,10 +55,11 @@ fn place(analysis: &Analysis, problem: &Problem) -> (Range, bool) {
 }
 
 fn import(analysis: &Analysis) -> Option<Span> {
-    analysis.survey.module.items.iter().find_map(|item| match item {
-        Item::Import(import) if !import.path.starts_with("std/") => Some(import.span),
-        Item::Import(_) | Item::Def(_) | Item::Type(_) => None,
-    })
+    let imports = analysis.survey.module.items.iter().filter_map(|item| match item {
+        Item::Import(import) => Some(import),
+        Item::Def(_) | Item::Type(_) => None,
+    });
+    imports.filter(|import| !import.path.starts_with("std/")).map(|import| import.span).next()
 }
 
 /// The title, the words at the place, and the hints.

@@ -28,13 +28,13 @@ use serde_json::Value;
 
 use crate::buffers::Buffers;
 use crate::capabilities::{Client, initialized, watch};
-use crate::commands::{self, DerivativeRequest, DerivativeText, Mode};
+use crate::commands::{self, DerivativeRequest, DerivativeText};
 use crate::hover::{Differentiated, hover, with_derivative};
 use crate::problems::diagnostics;
 use crate::requests::{Reply, error, params, reply};
 use crate::transport;
 use crate::uri::path_of;
-use crate::worker::{Done, Task, Ticket, Work, Workers};
+use crate::worker::{Done, Mode, Task, Ticket, Work, Workers};
 use crate::world::World;
 
 /// Time that a hover waits for its derivative.

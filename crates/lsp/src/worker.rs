@@ -11,9 +11,9 @@ use std::time::{Duration, Instant};
 use lambada::{
     Cancel, Data, Executable, Inputs, Operator, Options, Problem, Session, Style, Unit, label,
 };
+use serde::{Deserialize, Serialize};
 
 use crate::buffers::Buffers;
-use crate::commands::Mode;
 
 /// Time after which a derivation is left behind.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -33,6 +33,24 @@ pub(crate) struct Task {
     pub path: PathBuf,
     pub entry: String,
     pub work: Work,
+}
+
+/// A mode of differentiation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Deserialize, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Mode {
+    #[default]
+    Reverse,
+    Forward,
+}
+
+impl Mode {
+    pub fn operator(self) -> Operator {
+        match self {
+            Mode::Reverse => Operator::Vjp,
+            Mode::Forward => Operator::Jvp,
+        }
+    }
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
