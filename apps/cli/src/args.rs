@@ -222,6 +222,12 @@ pub enum Command {
         #[arg(long)]
         upgrade: bool,
     },
+    /// Serve an editor on standard input and output: problems, types, completions, derivatives
+    Lsp {
+        /// Accepted because many editors pass it
+        #[arg(long, hide = true)]
+        stdio: bool,
+    },
     /// Make a folder with a small program, its data and how to run it
     New {
         /// The folder, which must not exist

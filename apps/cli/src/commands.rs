@@ -9,7 +9,7 @@ use crate::args::{self, Args, Command, DataArgs};
 use crate::interrupt::Interrupt;
 use crate::report::{self, Report};
 use crate::shell::Shell;
-use crate::{new, pages, repl};
+use crate::{messages, new, pages, repl};
 
 /// Runs a command.
 pub fn run(args: Args) -> Result<(), Report> {
@@ -83,6 +83,7 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Eval { expression, words, data } => shell.eval(&expression, &words, &data),
         Command::Repl { file, engine, look } => repl::run(shell, file.as_deref(), engine, look),
         Command::Fmt { files, check, upgrade } => shell.format(&files, check, upgrade),
+        Command::Lsp { stdio: _ } => lsp(shell.session.options().clone()),
         Command::New { name } => new::run(&name),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { folder } => pages::manual(folder.as_deref()),
@@ -119,5 +120,13 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
             shell.bench(&target, files, &wrt, mode, count, json)
         }
         Command::Gradbench { folder, engine } => shell.gradbench(&folder, engine),
+    }
+}
+
+/// Serves an editor.
+fn lsp(options: Options) -> Result<(), Report> {
+    match lambada_lsp::serve(std::io::stdin(), std::io::stdout(), options) {
+        0 => Ok(()),
+        _ => Err(messages::NO_SHUTDOWN.to_string()),
     }
 }

@@ -10,6 +10,9 @@ use lambada_draws::{Draws, Format, Wrong};
 /// The thread that runs the command cannot be started.
 pub const NO_THREAD: &str = "error: the system has no memory for another thread\n";
 
+/// The stream of an editor ended without the request `shutdown`.
+pub const NO_SHUTDOWN: &str = "error: the editor ended without `shutdown`\n";
+
 /// Standard output cannot be written.
 pub fn not_printed(error: &std::io::Error) -> String {
     format!("error: cannot write to standard output: {error}\n")

@@ -554,3 +554,35 @@ fn logistic_regression_learns() {
         .and_then(|n| n.trim().parse::<f64>().ok());
     assert!(accuracy.is_some_and(|a| a > 0.97), "{out}");
 }
+
+/// `lambada lsp` speaks the protocol on standard input and output; its tests are in `crates/lsp`.
+#[test]
+fn language_server() {
+    let frame = |json: &str| format!("Content-Length: {}\r\n\r\n{json}", json.len());
+    let initialize =
+        frame(r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"capabilities":{}}}"#);
+    let end = [
+        frame(r#"{"jsonrpc":"2.0","id":2,"method":"shutdown"}"#),
+        frame(r#"{"jsonrpc":"2.0","method":"exit"}"#),
+    ];
+    let serve = |input: String| {
+        let mut server = Command::new(env!("CARGO_BIN_EXE_lambada"))
+            .args(["lsp", "--stdio"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the command starts");
+        let mut stdin = server.stdin.take().expect("a pipe");
+        std::io::Write::write_all(&mut stdin, input.as_bytes()).expect("the server reads");
+        drop(stdin);
+        server.wait_with_output().expect("the server ends")
+    };
+    let output = serve(initialize.clone() + &end.concat());
+    let out = text(&output.stdout);
+    assert!(output.status.success() && out.contains("hoverProvider"), "{out}");
+    assert_eq!(out.matches("Content-Length: ").count(), 2, "{out}");
+    let output = serve(initialize);
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(text(&output.stderr), "error: the editor ended without `shutdown`\n");
+}

@@ -6,10 +6,12 @@ use lambada_core::{FieldOrder, Program};
 use lambada_prim::ScalarTy;
 use lambada_source::{Problem, Severity, Span};
 
+use crate::infer::names::names;
 use crate::infer::{Infer, MissingSize, State};
 use crate::input::Input;
 use crate::lints::lints;
 use crate::messages;
+use crate::names::Names;
 use crate::solve::Solver;
 use crate::solve::defaults::{DefaultInstance, Shape};
 use crate::solve::scheme::Scheme;
@@ -20,9 +22,10 @@ use crate::typed::{Function, FunctionId, GlobalId, Local};
 
 /// An elaborated program, perhaps with problems.
 pub struct Checked {
-    elaborated: Elaborated,
+    pub(crate) elaborated: Elaborated,
     errors: Vec<Problem>,
     quotients: Vec<Quotient>,
+    names: Names,
 }
 
 /// A definition of the main file, as users see it.
@@ -69,7 +72,8 @@ pub(crate) struct Global {
     pub library: bool,
     /// Whether it calls itself, directly or through others.
     pub recursive: bool,
-    main: bool,
+    /// Whether it belongs to the main file.
+    pub main: bool,
 }
 
 /// The operands of a `/` in a program from before it was a division of reals.
@@ -87,6 +91,7 @@ pub struct Quotient {
 /// problems can still be queried.
 pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
     let infer = Infer::run(input);
+    let names = names(&infer);
     let main = infer.scopes.len() - 1;
     let mut problems = infer.problems;
     if problems.is_empty() {
@@ -137,10 +142,15 @@ pub fn elaborate(input: &Input) -> (Checked, Vec<Problem>) {
     if infer.incomplete && errors.is_empty() {
         errors.push(messages::incomplete());
     }
-    (Checked { elaborated, errors, quotients }, problems)
+    (Checked { elaborated, errors, quotients, names }, problems)
 }
 
 impl Checked {
+    /// The names of all modules, with their places.
+    pub fn names(&self) -> &Names {
+        &self.names
+    }
+
     /// The operators `/` of all modules, if [`Input::divides_ints`].
     pub fn quotients(&self) -> &[Quotient] {
         &self.quotients
@@ -218,6 +228,16 @@ impl Checked {
 impl Elaborated {
     pub fn global(&self, id: GlobalId) -> &Global {
         self.globals[id.0 as usize].as_ref().expect("what is used is elaborated")
+    }
+
+    /// The elaborated definitions of all modules.
+    pub fn all(&self) -> impl Iterator<Item = &Global> {
+        self.globals.iter().flatten()
+    }
+
+    /// The scheme of a local function.
+    pub fn function_scheme(&self, id: FunctionId) -> Rc<Scheme> {
+        self.functions[id.0 as usize].1.clone()
     }
 
     /// The name of a local function.

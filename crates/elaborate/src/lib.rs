@@ -7,6 +7,7 @@
 //! - `matching` makes decision trees of matches.
 //! - `specialize` writes core for one entry.
 //! - `lints` finds code that deserves a warning.
+//! - `names` and `places` tell editors the meanings of names and the types of expressions.
 
 mod builtin;
 mod checked;
@@ -16,6 +17,8 @@ mod input;
 mod lints;
 mod matching;
 pub mod messages;
+mod names;
+mod places;
 mod solve;
 mod specialize;
 mod typed;
@@ -25,4 +28,5 @@ pub use checked::{Checked, Definition, Quotient, elaborate};
 pub(crate) use checked::{Elaborated, Global};
 pub use input::{Input, import_key, import_name, library_module};
 pub use messages::foreign::NAMES as FOREIGN;
+pub use names::{Meaning, Names};
 pub use solve::defaults::Shape;

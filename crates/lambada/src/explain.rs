@@ -5,21 +5,21 @@ use lambada_source::Problem;
 
 use crate::messages::running as messages;
 
-/// The pages of the book, in the order of the codes.
-const PAGES: [&str; 13] = [
-    include_str!("../../../docs/src/errors/syntax.md"),
-    include_str!("../../../docs/src/errors/names.md"),
-    include_str!("../../../docs/src/errors/types.md"),
-    include_str!("../../../docs/src/errors/sizes.md"),
-    include_str!("../../../docs/src/errors/patterns.md"),
-    include_str!("../../../docs/src/errors/rules.md"),
-    include_str!("../../../docs/src/errors/commands.md"),
-    include_str!("../../../docs/src/errors/derivatives.md"),
-    include_str!("../../../docs/src/errors/data.md"),
-    include_str!("../../../docs/src/errors/running.md"),
-    include_str!("../../../docs/src/errors/warnings.md"),
-    include_str!("../../../docs/src/errors/models.md"),
-    include_str!("../../../docs/src/errors/stan.md"),
+/// The pages of the book with their names, in the order of the codes.
+const PAGES: [(&str, &str); 13] = [
+    ("syntax", include_str!("../../../docs/src/errors/syntax.md")),
+    ("names", include_str!("../../../docs/src/errors/names.md")),
+    ("types", include_str!("../../../docs/src/errors/types.md")),
+    ("sizes", include_str!("../../../docs/src/errors/sizes.md")),
+    ("patterns", include_str!("../../../docs/src/errors/patterns.md")),
+    ("rules", include_str!("../../../docs/src/errors/rules.md")),
+    ("commands", include_str!("../../../docs/src/errors/commands.md")),
+    ("derivatives", include_str!("../../../docs/src/errors/derivatives.md")),
+    ("data", include_str!("../../../docs/src/errors/data.md")),
+    ("running", include_str!("../../../docs/src/errors/running.md")),
+    ("warnings", include_str!("../../../docs/src/errors/warnings.md")),
+    ("models", include_str!("../../../docs/src/errors/models.md")),
+    ("stan", include_str!("../../../docs/src/errors/stan.md")),
 ];
 
 /// Number of codes suggested in place of an unknown one.
@@ -55,7 +55,7 @@ pub enum Example {
 
 /// The explanations of all codes, in their order.
 pub fn explanations() -> Vec<Explanation> {
-    let sections = PAGES.iter().flat_map(|page| page.split("\n## ").skip(1));
+    let sections = PAGES.iter().flat_map(|(_, page)| page.split("\n## ").skip(1));
     sections.filter_map(read).collect()
 }
 
@@ -69,6 +69,19 @@ pub fn explain_code(code: &str) -> Result<String, Problem> {
         Some(explanation) => Ok(explanation.to_string()),
         None => Err(messages::no_such_code(code, &near(code, &all))),
     }
+}
+
+/// The address of the section of the book that explains a code.
+pub fn explanation_link(code: &str) -> Option<String> {
+    let head = format!("\n## {code}: ");
+    let (page, title) = PAGES.iter().find_map(|(page, text)| {
+        let (_, rest) = text.split_once(&*head)?;
+        Some((page, rest.lines().next()?))
+    })?;
+    let heading = format!("{code} {title}").to_lowercase().replace(' ', "-");
+    let anchor: String = heading.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect();
+    let book = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/docs/src/errors");
+    Some(format!("{book}/{page}.md#{anchor}"))
 }
 
 /// The codes nearest in number, in order; empty if `code` is not of the form of a code.

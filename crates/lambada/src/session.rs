@@ -426,7 +426,11 @@ fn located(problem: Problem, sources: &Sources, main: &Module, file: FileId) -> 
 
 /// The place of one more import, and the line breaks around it: behind the last import, or
 /// before the first item with its comments.
-fn place_for_import(module: &Module, file: FileId, text: &str) -> (Span, [&'static str; 2]) {
+pub(crate) fn place_for_import(
+    module: &Module,
+    file: FileId,
+    text: &str,
+) -> (Span, [&'static str; 2]) {
     let mut imports = module.items.iter().filter_map(|item| match item {
         Item::Import(import) => Some(import.span.end()),
         Item::Def(_) | Item::Type(_) => None,

@@ -1,7 +1,7 @@
 //! Analysis of files that contain errors.
 
-use lambada::{Session, Survey};
-use lambada_source::Severity;
+use lambada::{Occurrence, Session, Survey, Symbol};
+use lambada_source::{Severity, Span};
 
 const FIRST: &str = "def first [n] (xs : [n]real) : real = sum (for x in xs => x ** 2)\n";
 const BROKEN: &str = "def middle (x : real) (k : int) : real =\n  let y = if k > 0 then x * 2 else -x\n  \
@@ -53,4 +53,39 @@ fn types_of_other_definitions_stay() {
         }
     }
     assert!(broken > 40, "{broken}");
+}
+
+/// Each name with its meaning, in a broken file too, and types by place.
+#[test]
+fn names_and_types_by_place() {
+    let text = "import \"std/linalg\" as la\n\
+        def f {m, k} = (la.svd m).1 * k\n\
+        def g (k : real) = let z = sin k in z\n\
+        def h y = f y + (\n";
+    let survey = Session::new().survey_text("names.lam", text, None);
+    let names = survey.occurrences();
+    let shown = |one: &Occurrence| {
+        let name = survey.sources.text(one.span);
+        let meaning = match &one.symbol {
+            Symbol::Local(place, _) => format!("local {}", survey.sources.line_column(*place).1),
+            Symbol::Definition(place) => survey.sources.get(place.file).name.clone(),
+            Symbol::Field(_) => "field".to_string(),
+            Symbol::Module(_) => "module".to_string(),
+            Symbol::Builtin(_) => "builtin".to_string(),
+            Symbol::Type(_) | Symbol::Constructor(_) => "type".to_string(),
+        };
+        format!("{name} {}{meaning}", if one.binds { "is " } else { "" })
+    };
+    let found: Vec<String> = names.iter().map(shown).collect();
+    let expect = "std/linalg module; la is module; f is names.lam; m is local 8; m field; \
+        k is local 11; k field; la module; svd <std>/linalg; m local 8; k local 11; \
+        g is names.lam; k is local 8; real builtin; z is local 24; sin builtin; k local 8; \
+        z local 24; h is names.lam; y is local 7; f names.lam; y local 7";
+    assert_eq!(found.join("; "), expect);
+    let z = text.find("z = sin").expect("it is there");
+    let place = Span::new(survey.file, z, z + 1);
+    assert_eq!(survey.type_at(place).as_deref(), Some("real"));
+    assert!(survey.variables().contains(&(place, "real".to_string())));
+    let edit = survey.import_edit("std/dist");
+    assert_eq!((edit.span.start, &*edit.text), (25, "\nimport \"std/dist\""));
 }

@@ -120,7 +120,8 @@ fn apply(edits: &[&Edit], file: FileId, text: &str) -> Option<String> {
     Some(new)
 }
 
-/// The text of a file after some fixes, and the number of those applied. A fix that overlaps an earlier one waits for another round.
+/// The text of a file after some fixes, and the number of those applied. A fix that overlaps an
+/// earlier one waits for another round.
 pub fn mend<'f>(
     fixes: impl IntoIterator<Item = &'f Fix>,
     file: FileId,

@@ -20,6 +20,7 @@ mod fields;
 mod fixes;
 mod functions;
 mod missing;
+pub(crate) mod names;
 mod operators;
 mod patterns;
 mod records;

@@ -30,7 +30,7 @@ use super::{Done, Infer, LocalMeaning, State};
 
 /// A recursive call: its type, the callee's type variables with their types at this call, and its
 /// sizes.
-pub(super) type OwnInstance = (Ty, Rc<[(Ty, Ty)]>, super::apply::Bound);
+pub(super) type OwnInstance = (Ty, Rc<[(Ty, Ty)]>, super::sizes::Bound);
 
 impl<'a> Infer<'a> {
     /// Finds the recursive groups of a module, with calls in rules; reports recursive definitions
@@ -281,7 +281,7 @@ impl<'a> Infer<'a> {
         &mut self,
         known: &Provisional,
         vars: &HashMap<Ty, Ty>,
-    ) -> (Ty, super::apply::Bound) {
+    ) -> (Ty, super::sizes::Bound) {
         let outer = |infer: &Infer, atom: Atom| {
             infer.regions[..known.regions].iter().any(|region| region.contains(&atom))
                 || matches!(infer.solver.sizes.kind(atom), AtomKind::Flexible(level) if *level < infer.solver.level)
@@ -331,7 +331,7 @@ impl<'a> Infer<'a> {
     }
 
     /// Makes the values of integer arguments sizes, because sizes of the result may depend on them.
-    fn bind_integers(&mut self, ty: Ty, bound: &mut super::apply::Bound) {
+    fn bind_integers(&mut self, ty: Ty, bound: &mut super::sizes::Bound) {
         let (mut at, mut k) = (ty, 0);
         while let Node::Fun(from, to) = *self.solver.get(at) {
             let known = bound.iter().any(|(_, how)| *how == Quantified::Parameter(k));

@@ -27,9 +27,9 @@ use crate::solve::ty::{Node, Ty};
 use crate::typed::Function;
 
 use super::Infer;
-use super::apply::Bound;
 use super::env::{OwnCall, Provisional, SizedCall};
 use super::functions::{Left, Syntax};
+use super::sizes::Bound;
 
 /// The elaborated definitions of a group, and their calls at types of their own.
 pub(super) struct Elaborated {

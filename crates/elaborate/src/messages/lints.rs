@@ -1,6 +1,6 @@
 //! Warnings.
 
-use lambada_source::{Fix, Problem, Span};
+use lambada_source::{Fix, Problem, Severity, Span};
 
 pub(crate) fn unused_let(name: &str, span: Span, hidden: Option<Span>) -> Problem {
     let problem = Problem::warning(
@@ -24,6 +24,11 @@ pub(crate) fn unused_function(name: &str, span: Span) -> Problem {
         format!("remove it, or call it `_{name}` if that is as it should be"),
         Fix::replace(span, format!("_{name}")).probable(),
     )
+}
+
+/// Whether the problem is a name that is never used, which editors show faded.
+pub fn is_unused(problem: &Problem) -> bool {
+    problem.severity == Severity::Warning && problem.title.ends_with("is never used")
 }
 
 pub(crate) fn hides_parameter(name: &str, span: Span, parameter: Span) -> Problem {

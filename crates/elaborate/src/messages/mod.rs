@@ -14,6 +14,7 @@ mod sizes;
 mod types;
 
 pub(crate) use derivatives::*;
+pub use lints::is_unused;
 pub(crate) use lints::*;
 pub use names::*;
 pub(crate) use patterns::*;
