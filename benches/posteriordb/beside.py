@@ -12,7 +12,7 @@ wheel of `httpstan`, with Stan's compiler, headers and libraries. Needs NumPy, p
   first      the time from the start of the compiler, with an empty cache, to the end of a run with one step of warmup and one draw.
   draws      four chains of 1000 and 1000 draws with default settings, one after the other: seconds, and the least bulk ESS (ArviZ's) of the parameters, with compilation and without.
 
-Every program runs on one core, that of `--core`. Stan programs are compiled with the options of CmdStan and `-march=native`: `-std=c++17 -O3 -march=native`, with CmdStan's precompiled
+Every program runs on one core, that of `--core`, and seconds of compilers and chains are those of the processor, which other work on the machine does not change. Stan programs are compiled with the options of CmdStan and `-march=native`: `-std=c++17 -O3 -march=native`, with CmdStan's precompiled
 header. With --bridgestan, the sources of BridgeStan, nutpie samples the Stan programs, too. All numbers go to --json, posterior by posterior; posteriors and measures that are there already are left out.
 """
 
@@ -25,6 +25,7 @@ import os
 import pathlib
 import random
 import re
+import resource
 import shutil
 import subprocess
 import sys
@@ -44,14 +45,21 @@ class Failed(Exception):
     pass
 
 
-def run(words, timeout=None, env=None, cwd=None):
-    """Seconds, and what the program wrote."""
-    begun = time.perf_counter()
+def cpu():
+    """Seconds that the processor worked for finished children."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
+
+
+def run(words, timeout=None, env=None):
+    """Seconds of the processor, and what the program wrote, with the seconds of the clock as `wall`."""
+    begun, used = time.perf_counter(), cpu()
     try:
-        done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=timeout, env=env, cwd=cwd)
+        done = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=timeout, env=env)
     except subprocess.TimeoutExpired:
         raise Failed(f"over {timeout} s") from None
-    took = time.perf_counter() - begun
+    done.wall = time.perf_counter() - begun
+    took = cpu() - used
     if done.returncode != 0:
         raise Failed((done.stderr or done.stdout or f"exit {done.returncode}").strip()[-400:])
     return took, done
@@ -429,7 +437,8 @@ def first(case, args):
         folder = pathlib.Path(folder)
         once = ["--chains", 1, "--warmup", 1, "--draws", 1]
         (folder / "cache").mkdir()
-        told["lambada_s"], _ = lambada(args, case, once, folder / "cache", args.limit)
+        told["lambada_s"], done = lambada(args, case, once, folder / "cache", args.limit)
+        told["lambada_wall_s"] = done.wall
         program, _, compile_s = case.stan.compiled(case.program)
         took, _ = run([program, case.data, "sample", folder / "draws", 1, 1, 1, 1], args.limit)
         told["stan_s"] = sum(compile_s.values()) + took
@@ -532,7 +541,7 @@ class Case:
         if not self.data.exists():
             with zipfile.ZipFile(base / "data/data" / f"{posterior['data_name']}.json.zip") as archive:
                 self.data.write_bytes(archive.read(archive.namelist()[0]))
-        self.simplexes = set(re.findall(r"(\w+) : (?:\[\w+\])*space\.simplex", self.model.read_text()))
+        self.simplexes = set(re.findall(r"(\w+) : (?:\[\w+\])*\(?space\.simplex", self.model.read_text()))
         self.has_jax = f'    "{self.model.stem}": ' in (HERE / "peers.py").read_text()
 
 

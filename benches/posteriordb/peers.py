@@ -308,9 +308,9 @@ def draw(model, words, names):
     import nutpie
 
     out, chains, warmup, draws, seed = words[0], *map(int, words[1:5])
-    begun = time.perf_counter()
+    begun = time.process_time()
     trace = nutpie.sample(model, draws=draws, tune=warmup, chains=chains, cores=1, seed=seed, progress_bar=False, save_warmup=False)
-    took = time.perf_counter() - begun
+    took = time.process_time() - begun
     posterior = trace.posterior
     names = names or list(posterior.data_vars)
     np.savez(out, took=took, diverging=trace.sample_stats.diverging.values.sum(), **{name: posterior[name].values for name in names})
