@@ -68,7 +68,7 @@ fn programs_in_two_stages_give_the_same() {
     assert!(divided * 20 > seeds.len(), "only {divided} programs are divided");
 }
 
-/// The two stages of a program, of which all parameters but the first are known.
+/// The two stages of a program: all parameters but the first are known.
 fn divided(text: &str) -> lambada_optimize::Staged {
     let unit = Session::new().load_text("f.lam", text, None).unwrap_or_else(|p| panic!("{p:?}"));
     let call = unit.call("f", Operator::Value, None).unwrap_or_else(|p| panic!("{p:?}"));

@@ -191,7 +191,7 @@ impl Call {
         Ok(args.into_iter().zip(given).map(|(data, given)| given.then_some(data)).collect())
     }
 
-    /// Assumptions about inputs whose names are those of parameters up to capital letters, in words.
+    /// Assumptions about inputs with the names of parameters up to capital letters, in words.
     pub fn assumed(&self, inputs: &Inputs) -> Vec<String> {
         let names: Vec<&str> = self.signature.params.iter().map(|(name, _)| &**name).collect();
         let renamed = data::renamed(&names, inputs).into_iter();

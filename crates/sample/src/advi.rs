@@ -9,7 +9,7 @@ use crate::approximate::{Approximation, Normal, bound, named, normals, weighed, 
 use crate::shape::dot;
 use crate::{Unsampled, start};
 
-/// Sizes of steps, of which the best is taken after a few of them.
+/// Sizes of steps: the best one after a few steps is taken.
 const SIZES: [f64; 5] = [100.0, 10.0, 1.0, 0.1, 0.01];
 const TRIED: usize = 50;
 /// The most steps, and how many there are between two looks at the distance to the posterior.

@@ -1,6 +1,6 @@
-//! Pathfinder (Zhang, Carpenter, Gelman and Vehtari, 2022): ascents by L-BFGS, each of which finds
-//! the normal distribution along its way that is closest to the posterior, and draws of all of them
-//! by importance.
+//! Pathfinder (Zhang, Carpenter, Gelman and Vehtari, 2022). An ascent by L-BFGS finds the normal
+//! distribution along its way that is closest to the posterior; the draws of several ascents are
+//! picked by importance.
 
 use lambada::Posterior;
 use rand::rngs::ChaCha8Rng;

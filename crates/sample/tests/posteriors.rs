@@ -245,7 +245,7 @@ fn pathfinder_finds_many_scales() {
     }
 }
 
-/// A posterior that no normal distribution resembles is told.
+/// A funnel resembles no normal distribution, and the shape of the weights tells so.
 #[test]
 fn approximations_tell_that_they_are_far() {
     let funnel = "def m (v : real) (x : [9]real) : real =

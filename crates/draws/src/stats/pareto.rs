@@ -1,5 +1,5 @@
-//! Importance weights whose largest ones are smoothed by a generalized Pareto distribution, as ArviZ
-//! does: Vehtari, Simpson, Gelman, Yao and Gabry (2024), *Pareto smoothed importance sampling*.
+//! Importance weights with a smooth tail, by a generalized Pareto distribution, as in ArviZ:
+//! Vehtari, Simpson, Gelman, Yao and Gabry (2024), *Pareto smoothed importance sampling*.
 
 /// Smoothed weights.
 #[derive(Clone, Debug)]

@@ -209,8 +209,7 @@ impl Infer<'_> {
         int_for_real || self.solver.unify(expected, base).is_ok()
     }
 
-    /// A call with `count` arguments, some of which are arrays of one shape, as the array of its
-    /// results.
+    /// The array of the results of a call with `count` arguments; those at `arrays` have one shape.
     pub(super) fn elementwise(
         &mut self,
         call: Exp,
