@@ -43,8 +43,7 @@ pub struct Interrupt {
 }
 
 impl Interrupt {
-    /// Makes Ctrl-C end the command and, after a grace period, the process. Ignored signals stay
-    /// ignored, as for background jobs of a shell.
+    /// Makes Ctrl-C end the command and, after a grace period, the process.
     pub fn of_process() -> Interrupt {
         let cancel = Cancel::new();
         let told = cancel.clone();
@@ -59,8 +58,7 @@ impl Interrupt {
             lambada::remove_unfinished();
             std::process::exit(INTERRUPTED.into());
         };
-        // Without a handler, Ctrl-C kills the process at once.
-        let _ = ctrlc::try_set_handler(end);
+        on_signals(end);
         Interrupt { cancel, waits: Arc::default() }
     }
 
@@ -77,8 +75,7 @@ impl Interrupt {
             }
             told.cancel();
         };
-        // Without a handler, Ctrl-C kills the process.
-        let _ = ctrlc::set_handler(end);
+        on_signals(end);
         Interrupt { cancel, waits }
     }
 
@@ -101,3 +98,19 @@ impl Interrupt {
         self.cancel.is_cancelled()
     }
 }
+
+/// Runs `end` at each signal that ends a process. An ignored one stays ignored, as for background
+/// jobs of a shell and under `nohup`; the others are caught all the same.
+#[cfg(unix)]
+fn on_signals(end: impl Fn() + Send + 'static) {
+    use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
+    let caught = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(|s| !lambada::is_ignored(*s));
+    // Without a handler a signal kills the process at once.
+    if let Ok(mut signals) = signal_hook::iterator::Signals::new(caught) {
+        std::thread::spawn(move || signals.forever().for_each(|_| end()));
+    }
+}
+
+/// A signal kills the process at once.
+#[cfg(not(unix))]
+fn on_signals(_end: impl Fn() + Send + 'static) {}

@@ -40,6 +40,8 @@ mod prepared;
 mod prune;
 mod running;
 mod seal;
+#[cfg(unix)]
+mod signals;
 mod stack;
 mod streams;
 mod subnormals;
@@ -65,6 +67,8 @@ pub use compiler::Compiler;
 pub use elements::{Argument, Elements, Got, Lent};
 pub use memory::{MAX_MEMORY, available, parse_size};
 pub use peak::Peak;
+#[cfg(unix)]
+pub use signals::is_ignored;
 pub use streams::output_was_closed;
 pub use unfinished::{Unfinished, remove_unfinished};
 

@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
-use crate::{Unsampled, observed};
+use crate::{Unsampled, gathered, observed};
 
 /// Draws of an approximation.
 #[derive(Debug)]
@@ -50,9 +50,11 @@ pub(crate) fn weighed(
     (0..count).map(|_| draw()).collect()
 }
 
-/// The evidence lower bound, up to a constant: the mean of the difference of log densities.
+/// The evidence lower bound, up to a constant: the mean of the difference of log densities; -∞ for
+/// an approximation whose own density overflows.
 pub(crate) fn bound(draws: &[Weighed]) -> f64 {
-    draws.iter().map(|draw| draw.density - draw.own).sum::<f64>() / draws.len() as f64
+    let sum: f64 = draws.iter().map(|draw| draw.density - draw.own).sum();
+    if sum.is_nan() { f64::NEG_INFINITY } else { sum / draws.len() as f64 }
 }
 
 /// Independent standard normal variables.
@@ -96,9 +98,7 @@ pub(crate) fn named(
     }
     let densities = draws.iter().map(|draw| draw.density).collect();
     let chain = Chain { values, statistics: vec![(names::LP.to_string(), densities)] };
-    let variables = posterior.variables().iter();
-    let variables: Vec<_> = variables.map(|v| (v.name.clone(), v.dims.clone())).collect();
-    let draws = Draws::new(&variables, &[chain]).expect("the draws have the shape of the model");
-    let attributes = vec![("method".into(), method.into()), ("seed".into(), seed.to_string())];
-    Ok(Draws { attributes, observed: observed::observed(posterior), ..draws })
+    let attributes = [("method", method.to_string()), ("seed", seed.to_string())];
+    let draws = gathered(posterior.variables(), &[chain], &attributes);
+    Ok(Draws { observed: observed::observed(posterior), ..draws })
 }

@@ -29,7 +29,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use lambada::{Failure, Posterior};
+use lambada::{Failure, Posterior, Variable};
 use lambada_draws::{Chain, Draws, names};
 
 pub use advi::advi;
@@ -132,15 +132,23 @@ pub fn sample(
     let mut made = made.into_inner().unwrap_or_else(PoisonError::into_inner);
     made.sort_by_key(|(chain, _)| *chain);
     let chains: Vec<Chain> = made.into_iter().map(|(_, chain)| chain).collect::<Result<_, _>>()?;
-    let variables = posterior.variables().iter();
-    let variables: Vec<_> = variables.map(|v| (v.name.clone(), v.dims.clone())).collect();
-    let draws = Draws::new(&variables, &chains).expect("the chains have the shape of the model");
-    let told = [
+    let attributes = [
         ("seed", settings.seed.to_string()),
         ("warmup", settings.warmup.to_string()),
         (names::MAX_DEPTH, settings.max_depth.to_string()),
         ("target_accept", settings.target_accept.to_string()),
     ];
-    let attributes = told.map(|(name, value)| (name.to_string(), value)).into();
-    Ok(Draws { attributes, observed: observed::observed(posterior), ..draws })
+    let draws = gathered(posterior.variables(), &chains, &attributes);
+    Ok(Draws { observed: observed::observed(posterior), ..draws })
+}
+
+/// The draws of chains of a model with these variables.
+fn gathered(variables: &[Variable], chains: &[Chain], attributes: &[(&str, String)]) -> Draws {
+    let variables = variables.iter().map(|v| (v.name.clone(), v.dims.clone()));
+    let draws = Draws::new(&variables.collect::<Vec<_>>(), chains);
+    let attributes = attributes.iter().map(|(name, value)| (name.to_string(), value.clone()));
+    Draws {
+        attributes: attributes.collect(),
+        ..draws.expect("the chains have the shape of the model")
+    }
 }

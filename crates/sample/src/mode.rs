@@ -6,7 +6,7 @@ use rand::RngExt;
 use rand_distr::StandardNormal;
 
 use crate::shape::{cholesky, dot};
-use crate::start;
+use crate::{gathered, start};
 
 /// Where searches from several points ended.
 #[derive(Clone, Debug)]
@@ -110,13 +110,9 @@ pub fn laplace(
         let point: Vec<f64> = at.iter().zip(&away).map(|(x, y)| x + y).collect();
         values.extend(optimum.values(&point)?);
     }
-    let variables = optimum.variables().iter();
-    let variables: Vec<_> = variables.map(|v| (v.name.clone(), v.dims.clone())).collect();
-    let statistics = vec![(names::LP.to_string(), densities)];
-    let chain = Chain { values, statistics };
-    let draws = Draws::new(&variables, &[chain]).expect("the draws have the shape of the model");
-    let attributes = vec![("method".into(), "laplace".into()), ("seed".into(), seed.to_string())];
-    Ok(Some(Draws { attributes, ..draws }))
+    let chain = Chain { values, statistics: vec![(names::LP.to_string(), densities)] };
+    let attributes = [("method", "laplace".to_string()), ("seed", seed.to_string())];
+    Ok(Some(gathered(optimum.variables(), &[chain], &attributes)))
 }
 
 /// Solves with a lower triangle.
