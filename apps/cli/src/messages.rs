@@ -172,6 +172,11 @@ pub fn sampled(posterior: &Posterior, draws: &Draws, compiled: Duration, all: Du
     )
 }
 
+/// Improper directions of only some coordinates.
+pub fn looked(looked: usize, all: usize) -> String {
+    format!("a density that does not fall was looked for along {looked} of {all} coordinates")
+}
+
 /// Divergent draws of a chain so far.
 pub fn divergences(count: u64) -> String {
     counted(count as usize, "divergence")

@@ -10,6 +10,7 @@ use lambada_prim::{ScalarTy, Tensor};
 use lambada_source::{Problem, stack};
 
 use crate::Unit;
+use crate::counted::Counted;
 use crate::data::{self, Inputs};
 use crate::fields::{self, Field};
 use crate::messages::{self, derivatives, running};
@@ -177,6 +178,11 @@ impl Call {
     pub fn arguments(&self, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
         let nothing = vec![None; self.signature.params.len()];
         self.bound(inputs, nothing)
+    }
+
+    /// Explains failures of the call with these arguments.
+    pub fn counted(&self, args: &[Data]) -> Counted {
+        Counted::of(self, args.iter().map(Some))
     }
 
     /// The arguments that inputs have, from inputs by name.

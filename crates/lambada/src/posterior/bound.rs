@@ -10,6 +10,7 @@ use lambada_run::{Argument, Elements, Got, Lent};
 use lambada_source::{Failure, Problem, Sources, stack};
 
 use crate::api::Compiled;
+use super::dependence::dependence;
 use crate::messages::posterior as messages;
 use crate::pipeline::{SizeSource, arrays_in_stages};
 use crate::space::Variable;
@@ -22,6 +23,8 @@ pub(super) struct Bound {
     leaves: Vec<(Vec<usize>, Range<usize>)>,
     data: Vec<Tensor>,
     sizes: Vec<i64>,
+    /// Whether the results after the first depend on each argument.
+    moved_by: Vec<bool>,
 }
 
 impl Bound {
@@ -35,6 +38,7 @@ impl Bound {
     ) -> Result<Bound, Vec<Problem>> {
         let moving = call.parameters().len() - data.len();
         let (arrays, first) = arrays_in_stages(&call.program, call.entry, moving, options)?;
+        let moved_by = dependence(&arrays.normalized, 1);
         let compiled = Compiled::of(call, &arrays, crate::api::Extra::None, sources, options)?;
         let mut start = 0;
         let mut leaves = Vec::new();
@@ -49,7 +53,7 @@ impl Bound {
         let (sizes, data) = compiled
             .fixed(leaves.iter().map(zeros).collect(), data)
             .map_err(|problem| vec![problem])?;
-        let mut bound = Bound { compiled, leaves, data, sizes };
+        let mut bound = Bound { compiled, leaves, data, sizes, moved_by };
         if let Some(first) = first {
             bound.data.extend(bound.before(&first, options)?);
         }
@@ -96,6 +100,11 @@ impl Bound {
             }
             Ok(receive(&mut call.results()))
         })?
+    }
+
+    /// Whether the results after the first, a gradient, depend on each argument.
+    pub(super) fn moved_by(&self) -> &[bool] {
+        &self.moved_by
     }
 
     /// The result whose reals, one array after the other, are given.
