@@ -174,7 +174,9 @@ pub fn sampled(posterior: &Posterior, draws: &Draws, compiled: Duration, all: Du
 
 /// Improper directions of only some coordinates.
 pub fn looked(looked: usize, all: usize) -> String {
-    format!("a density that does not fall was looked for along {looked} of {all} coordinates")
+    format!(
+        "looked for an improper posterior along {looked} of {all} coordinates only, because that took a second"
+    )
 }
 
 /// Divergent draws of a chain so far.

@@ -10,8 +10,8 @@ use lambada::{
 };
 use lambada_draws::{Draws, Format, Summary, picture, warnings};
 use lambada_sample::{
-    Lints, Metric, Settings, Unpredicted, Unsampled, Watch, advi, laplace, lints, optima, pathfinder, predict,
-    sample, standard_errors,
+    Lints, Metric, Settings, Unpredicted, Unsampled, Watch, advi, laplace, lints, optima,
+    pathfinder, predict, sample, standard_errors,
 };
 
 use crate::args::{self, DataArgs, Drawing, Model, Predicting, Sampling, Searching, Table};

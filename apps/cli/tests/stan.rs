@@ -70,8 +70,7 @@ fn density(posterior: &Posterior, at: &[f64]) -> (f64, Vec<f64>) {
 }
 
 fn compare(name: &str, stan: &str, own: &str, data: &str) {
-    let [stan, own] =
-        [&translation(name, stan), own].map(|program| posterior(name, program, data));
+    let [stan, own] = [&translation(name, stan), own].map(|program| posterior(name, program, data));
     assert_eq!(stan.dimension(), own.dimension(), "{name}");
     let mut random = Random(3);
     let near = Tolerance { relative: 1e-9, absolute: 1e-9 };

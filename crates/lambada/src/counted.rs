@@ -17,10 +17,7 @@ pub struct Counted {
 
 impl Counted {
     /// Those of a call, by the arguments that are given.
-    pub(crate) fn of<'a>(
-        call: &Call,
-        given: impl Iterator<Item = Option<&'a Data>>,
-    ) -> Counted {
+    pub(crate) fn of<'a>(call: &Call, given: impl Iterator<Item = Option<&'a Data>>) -> Counted {
         let mut arrays = Vec::new();
         for ((name, space), data) in call.parameters().iter().zip(call.spaces()).zip(given) {
             if let Some(data) = data.filter(|_| space.counts_from_one()) {

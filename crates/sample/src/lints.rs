@@ -8,7 +8,9 @@
 //! beyond is infinite. The gradient has all slopes, so a coordinate takes two evaluations. Masses
 //! that are infinite in other directions only are not found.
 
-use lambada::Posterior;
+use std::time::{Duration, Instant};
+
+use lambada::{Posterior, Variable};
 use lambada_draws::{Finding, Kind};
 
 use crate::start;
@@ -27,8 +29,9 @@ const FALLS: f64 = -0.01;
 /// Number of points around which a direction must not fall.
 const POINTS: usize = 3;
 
-/// Coordinates that are looked at: more would take longer than a part of the warm-up.
-const MOST: usize = 500;
+/// Time after which no further coordinate is looked at. Differential equations take many steps far
+/// out.
+const LONGEST: Duration = Duration::from_secs(1);
 
 /// Findings about a posterior.
 #[derive(Clone, Debug, Default)]
@@ -119,31 +122,45 @@ fn improper(posterior: &Posterior, seed: u64) -> (Option<Finding>, usize) {
     if views.len() < POINTS {
         return (None, posterior.dimension());
     }
-    let (every, mut looked) = (posterior.dimension().div_ceil(MOST), 0);
-    let (mut at, mut open) = (0, Vec::new());
+    let mut coordinates: Vec<Coordinate<'_>> = Vec::new();
     for (variable, is_value) in posterior.coordinates() {
-        let parameter = variable.name.split('.').next().unwrap_or_default();
-        let told = posterior.unmentioned().iter().any(|name| **name == *parameter);
-        for k in 0..variable.count() {
-            // The first of each array, and others evenly.
-            let chosen = k == 0 || (at + k) % every == 0;
-            looked += usize::from(chosen);
-            if told || !chosen {
-                continue;
-            }
-            let distances = if is_value { &VALUES[..] } else { &EXPONENTS[..] };
-            let ends = [-1.0, 1.0]
-                .map(|sign| !views.iter_mut().any(|view| view.falls(at + k, sign, distances)));
-            if ends.contains(&true) {
-                let place = place(&variable.dims, k);
-                let (name, count) = (&*variable.name, variable.count());
-                open.push(Open { name, count, place, is_value, ends });
-            }
+        let all = (0..variable.count()).map(|element| (variable, element, is_value));
+        coordinates.extend(all);
+    }
+    let mut order: Vec<usize> = (0..coordinates.len()).collect();
+    // Elements of an array are mostly alike, so the first of all arrays come first.
+    order.sort_by_key(|k| coordinates[*k].1 > 0);
+    let begun = Instant::now();
+    let (mut open, mut looked) = (Vec::new(), 0);
+    for k in order {
+        if begun.elapsed() > LONGEST {
+            break;
         }
-        at += variable.count();
+        looked += 1;
+        let (variable, element, is_value) = coordinates[k];
+        let parameter = variable.name.split('.').next().unwrap_or_default();
+        if posterior.unmentioned().iter().any(|name| **name == *parameter) {
+            continue;
+        }
+        let distances = if is_value { &VALUES[..] } else { &EXPONENTS[..] };
+        let ends =
+            [-1.0, 1.0].map(|sign| !views.iter_mut().any(|view| view.falls(k, sign, distances)));
+        if ends.contains(&true) {
+            let place = place(&variable.dims, element);
+            open.push(Open {
+                name: &variable.name,
+                count: variable.count(),
+                place,
+                is_value,
+                ends,
+            });
+        }
     }
     (told(&open), looked)
 }
+
+/// An array of coordinates, the element, and whether the coordinate is the value itself.
+type Coordinate<'p> = (&'p Variable, usize, bool);
 
 /// The index of the `k`th element.
 fn place(dims: &[usize], mut k: usize) -> String {
@@ -185,7 +202,8 @@ fn told(open: &[Open<'_>]) -> Option<Finding> {
         (_, true, [true, false]) => "towards −∞",
         (_, true, [false, _]) => "towards ∞",
     };
-    let title = format!("The posterior seems improper: its density does not fall with {names} {end}");
+    let title =
+        format!("The posterior seems improper: its density does not fall with {names} {end}");
     let meaning = "With the other parameters held, there is as much mass beyond any value as before it, so no mean exists and the chains wander off.";
     let finding = Finding::new(Kind::Improper, title, meaning)
         .advice("give these parameters a prior that is a density, e.g. a normal one of the scale that you expect")

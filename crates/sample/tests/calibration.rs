@@ -11,9 +11,6 @@ use rand::SeedableRng;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::{Beta, Distribution, Exp1, Gamma, StandardNormal};
 
-/// Simulations of a model.
-const SIMULATIONS: usize = 200;
-
 /// Every tenth draw is nearly independent of the others: 99 of them give ranks from 0 to 99.
 const DRAWS: usize = 990;
 const THIN: usize = 10;
@@ -84,9 +81,14 @@ type Simulated = (Vec<Vec<f64>>, Vec<Vec<f64>>);
 
 /// Compares ranks with the uniform distribution. `data` are the names of the data with their
 /// sizes, outermost first.
-fn calibrated(text: &str, data: &[(&str, &[usize])], simulated: fn(&mut Chance) -> Simulated) {
+fn calibrated(
+    text: &str,
+    simulations: usize,
+    data: &[(&str, &[usize])],
+    simulated: fn(&mut Chance) -> Simulated,
+) {
     let mut chance = Chance(ChaCha8Rng::seed_from_u64(1));
-    let all: Vec<Simulated> = (0..SIMULATIONS).map(|_| simulated(&mut chance)).collect();
+    let all: Vec<Simulated> = (0..simulations).map(|_| simulated(&mut chance)).collect();
     let mut inputs = Inputs::new();
     for (k, (name, sizes)) in data.iter().enumerate() {
         let rows: Vec<String> = all.iter().map(|(_, data)| nested(&data[k], sizes)).collect();
@@ -99,11 +101,10 @@ fn calibrated(text: &str, data: &[(&str, &[usize])], simulated: fn(&mut Chance) 
     let function = model.and_then(|model| model.function("m")).unwrap_or_else(|e| panic!("{e}"));
     let given = Given { data: inputs, ..Given::default() };
     let posterior = function.posterior(&given).unwrap_or_else(|e| panic!("{e}"));
-    let settings =
-        Settings { chains: 1, warmup: 400, draws: DRAWS as u64, ..Settings::default() };
+    let settings = Settings { chains: 1, warmup: 400, draws: DRAWS as u64, ..Settings::default() };
     let draws = sample(&posterior, &settings, &Quiet).unwrap_or_else(|why| panic!("{why:?}"));
     for (k, variable) in draws.variables.iter().enumerate() {
-        let size = variable.size() / SIMULATIONS;
+        let size = variable.size() / simulations;
         assert_eq!(size, all[0].0[k].len(), "{}", variable.name);
         for element in 0..size {
             let ranks = all.iter().enumerate().map(|(simulation, (truth, _))| {
@@ -118,9 +119,8 @@ fn calibrated(text: &str, data: &[(&str, &[usize])], simulated: fn(&mut Chance) 
             }
             let mut counts = [0usize; CLASSES];
             ranks.iter().for_each(|rank| counts[rank * CLASSES / (DRAWS / THIN + 1)] += 1);
-            let expected = SIMULATIONS as f64 / CLASSES as f64;
-            let chi: f64 =
-                counts.iter().map(|c| (*c as f64 - expected).powi(2) / expected).sum();
+            let expected = simulations as f64 / CLASSES as f64;
+            let chi: f64 = counts.iter().map(|c| (*c as f64 - expected).powi(2) / expected).sum();
             let name = format!("{}[{element}]", variable.name);
             assert!(chi < LIMIT, "{name}: χ² with 9 degrees of freedom is {chi}: {counts:?}");
         }
@@ -140,7 +140,7 @@ fn location_and_scale() {
     let text = "def m [r] [n] (mu : [r]real) (tau : [r]space.positive) (y : [r][n]real) : real =
   sum (dist.normal_lpdf mu 0 2) + sum (dist.exponential_lpdf tau 1)
     + sum (for (m, t, y) in zip3 mu tau y => sum (dist.normal_lpdf y m t))";
-    calibrated(text, &[("y", &[5])], |chance| {
+    calibrated(text, 100, &[("y", &[5])], |chance| {
         let (mu, tau) = (2.0 * chance.normal(), chance.exponential());
         let y = chance.normals(5).iter().map(|e| mu + tau * e).collect();
         (vec![vec![mu], vec![tau]], vec![y])
@@ -152,7 +152,7 @@ fn hierarchy_not_centered() {
     let text = "def m [r] [j] (mu : [r]real) (tau : [r]space.positive) (z : [r][j]real) (y : [r][j]real) : real =
   sum (dist.normal_lpdf mu 0 1) + sum (dist.normal_lpdf tau 0 1) + sum (dist.normal_lpdf (flatten z) 0 1)
     + sum (for i < r => sum (dist.normal_lpdf y[i] (mu[i] + tau[i] * z[i]) 0.5))";
-    calibrated(text, &[("y", &[4])], |chance| {
+    calibrated(text, 100, &[("y", &[4])], |chance| {
         let (mu, tau, z) = (chance.normal(), chance.normal().abs(), chance.normals(4));
         let y = z.iter().map(|z| mu + tau * z + 0.5 * chance.normal()).collect();
         (vec![vec![mu], vec![tau], z], vec![y])
@@ -164,7 +164,7 @@ fn logistic_regression() {
     let text = "def m [r] [n] (alpha : [r]real) (beta : [r][2]real) (x : [r][n][2]real) (y : [r][n]int) : real =
   sum (dist.normal_lpdf alpha 0 1) + sum (dist.normal_lpdf (flatten beta) 0 1)
     + sum (for i < r => sum (dist.bernoulli_logit_lpmf y[i] (alpha[i] + x[i] @ beta[i])))";
-    calibrated(text, &[("x", &[10, 2]), ("y", &[10])], |chance| {
+    calibrated(text, 100, &[("x", &[10, 2]), ("y", &[10])], |chance| {
         let (alpha, beta, x) = (chance.normal(), chance.normals(2), chance.normals(20));
         let odds = |row: &[f64]| alpha + row[0] * beta[0] + row[1] * beta[1];
         let draw = |row: &[f64]| f64::from(chance.share() < 1.0 / (1.0 + (-odds(row)).exp()));
@@ -177,7 +177,7 @@ fn logistic_regression() {
 fn shares_of_categories() {
     let text = "def m [r] (p : [r](space.simplex [3])) (y : [r][3]int) : real =
   sum (for i < r => dist.dirichlet_lpdf p[i] [1, 2, 3] + dist.multinomial_lpmf y[i] p[i])";
-    calibrated(text, &[("y", &[3])], |chance| {
+    calibrated(text, 100, &[("y", &[3])], |chance| {
         let p = chance.dirichlet(&[1.0, 2.0, 3.0]);
         let mut y = vec![0.0; 3];
         (0..8).for_each(|_| y[chance.category(&p)] += 1.0);
@@ -192,7 +192,7 @@ fn ordered_cuts() {
     + sum (for i < r =>
       sum (dist.normal_lpdf cuts[i] 0 1.5)
         + sum (for j < n => dist.ordered_logistic_lpmf y[i, j] (beta[i] * x[i, j]) cuts[i]))";
-    calibrated(text, &[("x", &[8]), ("y", &[8])], |chance| {
+    calibrated(text, 100, &[("x", &[8]), ("y", &[8])], |chance| {
         let mut cuts: Vec<f64> = chance.normals(2).iter().map(|z| 1.5 * z).collect();
         cuts.sort_by(f64::total_cmp);
         let (beta, x) = (chance.normal(), chance.normals(8));
@@ -214,13 +214,13 @@ fn correlations_and_scales() {
       let factor = for (t, row) in zip tau[i] l[i] => t * row
       dist.lkj_corr_cholesky_lpdf l[i] 2
         + sum (for y in y[i] => dist.multi_normal_cholesky_lpdf y [0, 0, 0] factor))";
-    calibrated(text, &[("y", &[6, 3])], |chance| {
+    calibrated(text, 50, &[("y", &[4, 3])], |chance| {
         // Partial correlations of a vine, whose shape falls by a half from tree to tree.
         let [a, b, c] = [2.5, 2.5, 2.0].map(|shape| 2.0 * chance.beta(shape) - 1.0);
         let rest = |x: f64| (1.0 - x * x).sqrt();
         let l = [[1.0, 0.0, 0.0], [a, rest(a), 0.0], [b, c * rest(b), rest(b) * rest(c)]];
         let tau = vec![chance.exponential(), chance.exponential(), chance.exponential()];
-        let y = (0..6).flat_map(|_| {
+        let y = (0..4).flat_map(|_| {
             let z = chance.normals(3);
             let dot = |row: &[f64; 3]| row.iter().zip(&z).map(|(l, z)| l * z).sum::<f64>();
             l.iter().zip(&tau).map(|(row, t)| t * dot(row)).collect::<Vec<f64>>()

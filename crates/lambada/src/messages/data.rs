@@ -235,7 +235,9 @@ pub fn one_based_index(place: &str, index: i64, size: i64) -> String {
 pub fn ragged_elements(name: &str, expected: &str, place: &str) -> Problem {
     Problem::general(
         "E0610",
-        format!("the parameter `{name} : {expected}` is made of a list of lists, but the elements of {place} have another shape than those before"),
+        format!(
+            "the parameter `{name} : {expected}` is made of a list of lists, but the elements of {place} have another shape than those before"
+        ),
     )
 }
 

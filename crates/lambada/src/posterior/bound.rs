@@ -9,8 +9,8 @@ use lambada_prim::{Scalar, Tensor};
 use lambada_run::{Argument, Elements, Got, Lent};
 use lambada_source::{Failure, Problem, Sources, stack};
 
-use crate::api::Compiled;
 use super::dependence::dependence;
+use crate::api::Compiled;
 use crate::messages::posterior as messages;
 use crate::pipeline::{SizeSource, arrays_in_stages};
 use crate::space::Variable;

@@ -13,7 +13,8 @@ use lambada_normalize::Normalized;
 /// Whether the results from the `first`th on depend on each parameter of the entry.
 pub(super) fn dependence(program: &Normalized, first: usize) -> Vec<bool> {
     let body = &program.function.body;
-    let mut live: HashSet<Var> = body.results[first..].iter().filter_map(|atom| atom.as_var()).collect();
+    let mut live: HashSet<Var> =
+        body.results[first..].iter().filter_map(|atom| atom.as_var()).collect();
     for stm in body.stms.iter().rev() {
         let is_check = matches!(stm.exp, Exp::Op(Op::Check { .. }));
         let feeds = stm.binds.iter().any(|bind| live.contains(&bind.var))
