@@ -172,11 +172,12 @@ pub fn sampled(posterior: &Posterior, draws: &Draws, compiled: Duration, all: Du
     )
 }
 
-/// Improper directions of only some coordinates.
+/// Coordinates along which no improper posterior was looked for.
 pub fn looked(looked: usize, all: usize) -> String {
-    format!(
-        "looked for an improper posterior along {looked} of {all} coordinates only, because that took a second"
-    )
+    match looked {
+        0 => "nothing was done to find an improper posterior, because the density has a loop without a bound, which may take long far out".into(),
+        _ => format!("looked for an improper posterior along {looked} of {all} coordinates only, because that took a second"),
+    }
 }
 
 /// Divergent draws of a chain so far.

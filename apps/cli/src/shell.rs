@@ -220,7 +220,7 @@ impl Shell {
         options: &Options,
     ) -> Result<Data, Report> {
         let session = self.session.clone();
-        let counted = call.counted(args);
+        let counted = call.counted(args.iter().map(Some));
         let compiling = progress::working("compiling");
         let executable = Executable::with(call.program, call.entry, options)
             .map_err(|p| self.told(p))?

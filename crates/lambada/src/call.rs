@@ -180,9 +180,15 @@ impl Call {
         self.bound(inputs, nothing)
     }
 
-    /// Explains failures of the call with these arguments.
-    pub fn counted(&self, args: &[Data]) -> Counted {
-        Counted::of(self, args.iter().map(Some))
+    /// Explains failures of the call with those arguments that are given.
+    pub fn counted<'a>(&self, given: impl Iterator<Item = Option<&'a Data>>) -> Counted {
+        let mut arrays = Vec::new();
+        for ((name, space), data) in self.parameters().iter().zip(&self.spaces).zip(given) {
+            if let Some(data) = data.filter(|_| space.counts_from_one()) {
+                space.indices(data, name.to_string(), &mut arrays);
+            }
+        }
+        Counted::new(arrays)
     }
 
     /// The arguments that inputs have, from inputs by name.

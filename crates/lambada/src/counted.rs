@@ -1,11 +1,9 @@
 //! Failures of indices that count from 1 in files, in the numbers of the file: the program has one
 //! less, and its message would speak of an index that the user did not write.
 
-use lambada_core::Data;
 use lambada_prim::{Data as Elements, Tensor};
 use lambada_source::Failure;
 
-use crate::Call;
 use crate::messages::data as messages;
 
 /// The indices of the type `space.one_based` among the arguments of a call.
@@ -16,14 +14,8 @@ pub struct Counted {
 }
 
 impl Counted {
-    /// Those of a call, by the arguments that are given.
-    pub(crate) fn of<'a>(call: &Call, given: impl Iterator<Item = Option<&'a Data>>) -> Counted {
-        let mut arrays = Vec::new();
-        for ((name, space), data) in call.parameters().iter().zip(call.spaces()).zip(given) {
-            if let Some(data) = data.filter(|_| space.counts_from_one()) {
-                space.indices(data, name.to_string(), &mut arrays);
-            }
-        }
+    /// From arrays of indices, which count from 0, by their places in the arguments.
+    pub(crate) fn new(arrays: Vec<(String, Tensor)>) -> Counted {
         Counted { arrays }
     }
 

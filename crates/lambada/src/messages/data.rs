@@ -231,16 +231,6 @@ pub fn one_based_index(place: &str, index: i64, size: i64) -> String {
     format!("`{place}` is {index} in the data, where {allowed}: it counts from 1")
 }
 
-/// A list in a ragged array whose elements have another shape than those before.
-pub fn ragged_elements(name: &str, expected: &str, place: &str) -> Problem {
-    Problem::general(
-        "E0610",
-        format!(
-            "the parameter `{name} : {expected}` is made of a list of lists, but the elements of {place} have another shape than those before"
-        ),
-    )
-}
-
 /// Two uses of one size variable with different values.
 pub fn size_conflict(
     name: &str,

@@ -29,7 +29,7 @@ struct Live {
 }
 
 impl Live {
-    /// Adds what those results of a block depend on for which `is_live` holds.
+    /// Adds the variables that the results of a block depend on for which `is_live` holds.
     fn block(&mut self, block: &Block, is_live: impl Fn(usize) -> bool) {
         let results = block.results.iter().enumerate().filter(|(k, _)| is_live(*k));
         self.vars.extend(results.filter_map(|(_, atom)| atom.as_var()));

@@ -138,7 +138,7 @@ impl Request<'_> {
         let unit = session.load_beside(unit, program::MODEL, &text)?;
         let mentions = crate::pipeline::unoptimized(&call.program, call.entry)?;
         let mentions = dependence::dependence(&mentions, 0);
-        let counted = Counted::of(&call, given.iter().map(Option::as_ref));
+        let counted = call.counted(given.iter().map(Option::as_ref));
         let given = call.parameters().into_iter().zip(given);
         let data = given.filter_map(|(name, data)| Some(((&*name).into(), data?))).collect();
         let sources = session.sources().clone();
@@ -409,6 +409,12 @@ impl Posterior {
     /// The arrays that the coordinates consist of, and whether they are the values themselves.
     pub fn coordinates(&self) -> impl Iterator<Item = (&Variable, bool)> {
         self.coordinates.iter().zip(self.free.iter().copied())
+    }
+
+    /// Whether the density has loops without a bound, e.g. those of a differential equation: far
+    /// from the posterior they may take very long.
+    pub fn may_not_end(&self) -> bool {
+        self.density.may_not_end()
     }
 
     /// The parameters that the definition does not depend on.

@@ -13,7 +13,6 @@ use serde_json::Value;
 
 use super::{DataReader, scalar_leaf};
 use crate::data::json;
-use crate::messages::data as messages;
 
 /// The type of the elements, if these fields are those of a ragged array.
 pub(super) fn values(fields: &[(Rc<str>, SizedTy)]) -> Option<&SizedTy> {
@@ -43,7 +42,7 @@ impl DataReader<'_> {
             if items.is_empty() || joins(&mut all, part) {
                 return Ok(());
             }
-            Err(messages::ragged_elements(self.name, self.expected, &inner.found("a list")))
+            Err(inner.mismatch("a list whose elements have another shape than those before"))
         })?;
         let starts = Tensor { dims: vec![starts.len()], data: Elements::Int(starts) };
         let starts = Data::Tensor(starts);
