@@ -140,7 +140,7 @@ fn location_and_scale() {
     let text = "def m [r] [n] (mu : [r]real) (tau : [r]space.positive) (y : [r][n]real) : real =
   sum (dist.normal_lpdf mu 0 2) + sum (dist.exponential_lpdf tau 1)
     + sum (for (m, t, y) in zip3 mu tau y => sum (dist.normal_lpdf y m t))";
-    calibrated(text, 100, &[("y", &[5])], |chance| {
+    calibrated(text, 600, &[("y", &[5])], |chance| {
         let (mu, tau) = (2.0 * chance.normal(), chance.exponential());
         let y = chance.normals(5).iter().map(|e| mu + tau * e).collect();
         (vec![vec![mu], vec![tau]], vec![y])
@@ -177,7 +177,7 @@ fn logistic_regression() {
 fn shares_of_categories() {
     let text = "def m [r] (p : [r](space.simplex [3])) (y : [r][3]int) : real =
   sum (for i < r => dist.dirichlet_lpdf p[i] [1, 2, 3] + dist.multinomial_lpmf y[i] p[i])";
-    calibrated(text, 100, &[("y", &[3])], |chance| {
+    calibrated(text, 300, &[("y", &[3])], |chance| {
         let p = chance.dirichlet(&[1.0, 2.0, 3.0]);
         let mut y = vec![0.0; 3];
         (0..8).for_each(|_| y[chance.category(&p)] += 1.0);
