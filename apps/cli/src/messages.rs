@@ -172,6 +172,14 @@ pub fn sampled(posterior: &Posterior, draws: &Draws, compiled: Duration, all: Du
     )
 }
 
+/// Coordinates along which no improper posterior was looked for.
+pub fn looked(looked: usize, all: usize) -> String {
+    match looked {
+        0 => "nothing was done to find an improper posterior, because the density has a loop without a bound, which may take long far out".into(),
+        _ => format!("looked for an improper posterior along {looked} of {all} coordinates only, because that took a second"),
+    }
+}
+
 /// Divergent draws of a chain so far.
 pub fn divergences(count: u64) -> String {
     counted(count as usize, "divergence")

@@ -10,8 +10,8 @@ use lambada::{
 };
 use lambada_draws::{Draws, Format, Summary, picture, warnings};
 use lambada_sample::{
-    Metric, Settings, Unpredicted, Unsampled, Watch, advi, laplace, optima, pathfinder, predict,
-    sample, standard_errors,
+    Lints, Metric, Settings, Unpredicted, Unsampled, Watch, advi, laplace, lints, optima,
+    pathfinder, predict, sample, standard_errors,
 };
 
 use crate::args::{self, DataArgs, Drawing, Model, Predicting, Sampling, Searching, Table};
@@ -137,6 +137,7 @@ impl Shell {
         let posterior =
             self.model(model, how.start.init.as_deref(), |s, u, r| r.posterior(s, u))?;
         let compiled = begun.elapsed();
+        doubt(&posterior, how.seed);
         let cores = std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN);
         let settings = Settings {
             chains: how.chains.into(),
@@ -275,6 +276,7 @@ impl Shell {
     ) -> Result<(), Report> {
         let init = how.start.init.as_deref();
         let posterior = self.model(model, init, |s, u, r| r.posterior(s, u))?;
+        doubt(&posterior, how.seed);
         let (paths, draws) = (usize::from(how.chains), how.draws as usize);
         let searching = progress::working("searching");
         let found = match how.method {
@@ -326,6 +328,17 @@ impl Shell {
             Ok(Some(problem)) => self.told([problem]),
             _ => messages::no_start(posterior.entry(), start.density, start.gradient_only),
         }
+    }
+}
+
+/// Tells what looks wrong before the first draw.
+fn doubt(posterior: &Posterior, seed: u64) {
+    let Lints { findings, looked } = lints(posterior, seed);
+    for finding in findings {
+        report::tell(&format!("{finding}\n\n"));
+    }
+    if looked < posterior.dimension() {
+        report::tell(&messages::note(&messages::looked(looked, posterior.dimension())));
     }
 }
 

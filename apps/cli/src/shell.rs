@@ -220,6 +220,7 @@ impl Shell {
         options: &Options,
     ) -> Result<Data, Report> {
         let session = self.session.clone();
+        let counted = call.counted(args.iter().map(Some));
         let compiling = progress::working("compiling");
         let executable = Executable::with(call.program, call.entry, options)
             .map_err(|p| self.told(p))?
@@ -230,7 +231,7 @@ impl Shell {
         let working = progress::working("running");
         let value = executable.run(args);
         drop(working);
-        value.map_err(|f| report::failure(&self.session, &f, self.color))
+        value.map_err(|f| report::failure(&self.session, &counted.explained(f), self.color))
     }
 
     /// Reads the data, compiles and runs. `complete` adds the arguments of the operator beyond

@@ -188,3 +188,63 @@ fn interrupted_chains_are_kept() {
     }
     panic!("no draws after 80 seconds");
 }
+
+#[test]
+fn indices_of_data_are_told_as_they_are_in_the_file() {
+    let folder = folder(
+        "import \"std/space\"
+def chosen [n] [k] (g : [n]{at : space.one_based}) (x : [k]real) : [n]real = for g in g => x[g.at]
+def m [n] [k] (x : [k]real) (g : [n]space.one_based) : real = -sum (for g in g => x[g] * x[g])
+",
+    );
+    let run = |g: &str| fails(folder.path(), &["run", "p.lam", "chosen", g, "x=[10, 20]"]);
+    let why = run(r#"g=[{"at": 1}, {"at": 0}]"#);
+    assert!(why.contains("`g[1].at` is 0 in the data, where 1 to 2 are allowed"), "{why}");
+    let why = run(r#"g=[{"at": 3}, {"at": 2}]"#);
+    assert!(why.contains("`g[0].at` is 3 in the data, where 1 to 2 are allowed"), "{why}");
+    let why = fails(folder.path(), &["sample", "p.lam", "m", "g=[1, 0]", "--size", "k=1"]);
+    assert!(why.contains("`g[1]` is 0 in the data, where only 1 is allowed"), "{why}");
+}
+
+#[test]
+fn lists_of_lists_are_ragged_arrays() {
+    let folder = folder(
+        "import \"std/space\"
+def sums [m] (x : {values : [m]real, starts : []int}) : []real =
+  for i < length x.starts - 1 => sum x.values[x.starts[i]:x.starts[i + 1]]
+def both [m] (x : {values : [m][2]real, starts : []int}) = x
+def chosen [m] (x : {values : [m]space.one_based, starts : []int}) = x.values
+",
+    );
+    let at = folder.path();
+    assert_eq!(
+        runs(at, &["run", "p.lam", "sums", "x=[[1, 2], [], [3, 4, 5]]"]),
+        "[3.0, 0.0, 12.0]\n"
+    );
+    assert_eq!(runs(at, &["run", "p.lam", "sums", "x=[]"]), "[]\n");
+    let record = r#"x={"values": [1, 2], "starts": [0, 2]}"#;
+    assert_eq!(runs(at, &["run", "p.lam", "sums", record]), "[3.0]\n");
+    let both = runs(at, &["run", "p.lam", "both", "x=[[[1, 2]], [[3, 4], [5, 6]]]"]);
+    assert!(both.contains("starts = [0, 1, 3]"), "{both}");
+    assert_eq!(runs(at, &["run", "p.lam", "chosen", "x=[[1], [3, 2]]"]), "[0, 2, 1]\n");
+    let why = fails(at, &["run", "p.lam", "sums", "x=[[1, 2], 3]"]);
+    assert!(why.contains("`x[1]`"), "{why}");
+    let why = fails(at, &["run", "p.lam", "sums", r#"x=[[1], [2, "a"]]"#]);
+    assert!(why.contains("`x[1][1]`"), "{why}");
+    let why = fails(at, &["run", "p.lam", "both", "x=[[[1, 2]], [[3]]]"]);
+    assert!(why.contains("another shape"), "{why}");
+}
+
+#[test]
+fn faults_of_a_model_are_told_before_it_is_sampled() {
+    let folder = folder(
+        "def m [n] (a : real) (b : real) (y : [n]real) (z : [n]real) : real =
+  -sum (for y in y => (y - a) ** 2)
+",
+    );
+    let args = ["sample", "p.lam", "y=[1, 2]", "z=[3, 4]", "--warmup", "20", "--draws", "20"];
+    let output = lambada(folder.path(), &args);
+    let err = text(&output.stderr);
+    assert!(err.contains("`b` does not occur in the log density `m`"), "{err}");
+    assert!(err.contains("The data `z` meets no parameter"), "{err}");
+}

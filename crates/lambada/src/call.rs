@@ -10,6 +10,7 @@ use lambada_prim::{ScalarTy, Tensor};
 use lambada_source::{Problem, stack};
 
 use crate::Unit;
+use crate::counted::Counted;
 use crate::data::{self, Inputs};
 use crate::fields::{self, Field};
 use crate::messages::{self, derivatives, running};
@@ -177,6 +178,17 @@ impl Call {
     pub fn arguments(&self, inputs: &Inputs) -> Result<Vec<Data>, Vec<Problem>> {
         let nothing = vec![None; self.signature.params.len()];
         self.bound(inputs, nothing)
+    }
+
+    /// Explains failures of the call with those arguments that are given.
+    pub fn counted<'a>(&self, given: impl Iterator<Item = Option<&'a Data>>) -> Counted {
+        let mut arrays = Vec::new();
+        for ((name, space), data) in self.parameters().iter().zip(&self.spaces).zip(given) {
+            if let Some(data) = data.filter(|_| space.counts_from_one()) {
+                space.indices(data, name.to_string(), &mut arrays);
+            }
+        }
+        Counted::new(arrays)
     }
 
     /// The arguments that inputs have, from inputs by name.

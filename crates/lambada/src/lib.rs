@@ -6,6 +6,7 @@ mod api;
 mod bench;
 mod brief;
 mod call;
+mod counted;
 mod data;
 mod effort;
 mod evaluate;
@@ -54,6 +55,7 @@ pub use api::{
 };
 pub use bench::{Bench, Benched, Compiled, Machine, Ran, Stopped};
 pub use call::Call;
+pub use counted::Counted;
 #[cfg(feature = "arrow")]
 pub use data::panics_are_told;
 pub use data::{

@@ -72,6 +72,14 @@ pub(crate) fn arrays_with(
     })
 }
 
+/// core → anf, without any optimization.
+pub(crate) fn unoptimized(
+    program: &Program,
+    entry: DefId,
+) -> Result<Deep<Normalized>, Vec<Problem>> {
+    stack::roomy(|| Ok(normalize(program, entry, &Staged::default())?.into()))
+}
+
 /// core → anf → anf in two stages: the arguments from the `known`th parameter on are known. The
 /// second function, of these arguments, gives the last arguments of the first one.
 pub(crate) fn arrays_in_stages(

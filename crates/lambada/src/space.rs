@@ -203,6 +203,30 @@ impl Space<Size> {
         }
     }
 
+    /// Adds the arrays of indices that count from 1 in files, with their places: `edges[2].from`.
+    pub(crate) fn indices(&self, data: &Data, place: String, all: &mut Vec<(String, Tensor)>) {
+        match (self, data) {
+            (Space::OneBased, Data::Tensor(tensor)) => all.push((place, tensor.clone())),
+            (Space::Array(_, elem), Data::Array(items)) => {
+                for (k, item) in items.iter().enumerate() {
+                    elem.indices(item, format!("{place}[{k}]"), all);
+                }
+            }
+            (Space::Array(_, elem), data) => elem.indices(data, place, all),
+            (Space::Tuple(spaces), Data::Tuple(items)) => {
+                for (k, (space, item)) in spaces.iter().zip(items).enumerate() {
+                    space.indices(item, format!("{place}.{k}"), all);
+                }
+            }
+            (Space::Record(spaces), Data::Record(items)) => {
+                for ((label, space), (_, item)) in spaces.iter().zip(items) {
+                    space.indices(item, format!("{place}.{label}"), all);
+                }
+            }
+            _ => {}
+        }
+    }
+
     /// Whether it has values that count from 1 in files.
     pub(crate) fn counts_from_one(&self) -> bool {
         match self {
@@ -268,6 +292,17 @@ impl Space<usize> {
         let mut all = Vec::new();
         self.add(name.to_string(), &mut Vec::new(), coordinates, &mut all);
         all
+    }
+
+    /// Whether the coordinates of each of the arrays of `variables` are values.
+    pub(crate) fn free_parts(&self) -> Vec<bool> {
+        match self {
+            Space::Real | Space::OneBased | Space::Discrete => vec![true],
+            Space::Of(..) => vec![false],
+            Space::Array(_, elem) => elem.free_parts(),
+            Space::Tuple(items) => items.iter().flat_map(Space::free_parts).collect(),
+            Space::Record(fields) => fields.iter().flat_map(|(_, s)| s.free_parts()).collect(),
+        }
     }
 
     fn add(&self, name: String, outer: &mut Vec<usize>, free: bool, all: &mut Vec<Variable>) {

@@ -1,5 +1,6 @@
 //! Posteriors → draws, by the No-U-Turn Sampler.
 //!
+//! - `lints`: findings before the first draw;
 //! - `start`: initial points;
 //! - `path`: one draw; `shape`: the space in which it moves;
 //! - `adapt`: adaptation in the warm-up;
@@ -16,6 +17,7 @@
 mod adapt;
 mod advi;
 mod approximate;
+mod lints;
 mod mode;
 mod nuts;
 mod observed;
@@ -34,6 +36,7 @@ use lambada_draws::{Chain, Draws, names};
 
 pub use advi::advi;
 pub use approximate::Approximation;
+pub use lints::{Lints, lints};
 pub use mode::{Optima, laplace, optima, standard_errors};
 pub use pathfinder::pathfinder;
 pub use predict::{Unpredicted, predict};

@@ -1,5 +1,4 @@
-//! The sampler on posteriors whose moments are known, and on data simulated from the model: ranks
-//! of the true values among draws are uniform (Talts and others, 2018).
+//! The sampler on posteriors whose moments are known.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -156,39 +155,6 @@ fn chains_leave_points_of_extreme_densities() {
     let posterior = posterior(text, &[format!("y=[{}]", y.join(", "))]);
     let draws = drawn(&posterior, &Settings::default());
     assert!(Summary::of(&draws).rows[0].worth.rhat < 1.02);
-}
-
-#[test]
-fn ranks_of_true_values_are_uniform() {
-    let text = "import \"std/space\"\nimport \"std/dist\"
-def m [n] (mu : real) (tau : space.positive) (y : [n]real) : real =
-  dist.normal_lpdf mu 0 2 + dist.exponential_lpdf tau 1 + sum (for x in y => dist.normal_lpdf x mu tau)";
-    let settings = Settings { chains: 1, warmup: 300, draws: 990, ..Settings::default() };
-    let mut random = Random(11);
-    let mut counts = [[0usize; 10]; 2];
-    for seed in 0..100 {
-        let uniform = random.between(0.0, 1.0);
-        let mut normal = || {
-            let (u, v) = (1.0 - random.between(0.0, 1.0), random.between(0.0, 1.0));
-            (-2.0 * u.ln()).sqrt() * (std::f64::consts::TAU * v).cos()
-        };
-        let mu = 2.0 * normal();
-        let tau = -(1.0 - uniform).ln();
-        let y: Vec<String> = (0..5).map(|_| (mu + tau * normal()).to_string()).collect();
-        let posterior = posterior(text, &[format!("y=[{}]", y.join(", "))]);
-        let draws = drawn(&posterior, &Settings { seed, ..settings.clone() });
-        for (count, (variable, truth)) in
-            counts.iter_mut().zip(draws.variables.iter().zip([mu, tau]))
-        {
-            // Every tenth draw is nearly independent of the others.
-            let below = variable.values.iter().step_by(10).filter(|x| **x < truth).count();
-            count[below / 10] += 1;
-        }
-    }
-    for count in counts {
-        let chi: f64 = count.iter().map(|c| (*c as f64 - 10.0).powi(2) / 10.0).sum();
-        assert!(chi < 33.7, "χ² with 9 degrees of freedom is {chi}: {count:?}");
-    }
 }
 
 #[test]

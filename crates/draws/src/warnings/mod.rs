@@ -30,6 +30,12 @@ pub struct Finding {
 /// Kinds of findings, the gravest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
+    /// Parameters that the density does not mention.
+    Unmentioned,
+    /// A density that does not fall along a coordinate.
+    Improper,
+    /// Data that no term has together with a parameter.
+    Unmet,
     /// Draws that are NaN or infinite.
     NotFinite,
     /// Chains that do not move.
@@ -58,6 +64,9 @@ impl Kind {
     /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
+            Kind::Unmentioned => "unmentioned",
+            Kind::Improper => "improper",
+            Kind::Unmet => "unmet",
             Kind::NotFinite => "not_finite",
             Kind::Stuck => "stuck",
             Kind::Wandering => "wandering",
@@ -81,12 +90,14 @@ impl fmt::Display for Finding {
 }
 
 impl Finding {
-    fn new(kind: Kind, title: impl Into<String>, meaning: impl Into<String>) -> Finding {
+    /// A finding without advice.
+    pub fn new(kind: Kind, title: impl Into<String>, meaning: impl Into<String>) -> Finding {
         Finding { kind, title: title.into(), meaning: meaning.into(), advice: Vec::new() }
     }
 
+    /// Adds a step that may help.
     #[must_use]
-    fn advice(mut self, advice: impl Into<String>) -> Finding {
+    pub fn advice(mut self, advice: impl Into<String>) -> Finding {
         self.advice.push(advice.into());
         self
     }

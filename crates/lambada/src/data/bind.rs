@@ -1,6 +1,7 @@
 //! Binding of raw values to the parameters of a signature: matches names, and converts values to
 //! the declared types and shapes.
 
+mod ragged;
 mod reals;
 mod tables;
 
@@ -568,6 +569,9 @@ impl DataReader<'_> {
     }
 
     fn record(&self, types: &[(Rc<str>, SizedTy)], value: &Value) -> Result<Data, Problem> {
+        if let (Value::Array(lists), Some(values)) = (value, ragged::values(types)) {
+            return self.ragged(values, types, lists);
+        }
         let Value::Object(members) = value else {
             return Err(self.mismatch(json::describe(value)));
         };

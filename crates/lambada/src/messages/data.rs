@@ -221,6 +221,16 @@ pub fn ragged(name: &str, expected: &str, place: &str, this: usize, first: usize
     )
 }
 
+/// An index of data that count from 1, which is outside of an array with `size` elements.
+pub fn one_based_index(place: &str, index: i64, size: i64) -> String {
+    let allowed = match size {
+        0 => String::from("the array is empty"),
+        1 => String::from("only 1 is allowed"),
+        _ => format!("1 to {size} are allowed"),
+    };
+    format!("`{place}` is {index} in the data, where {allowed}: it counts from 1")
+}
+
 /// Two uses of one size variable with different values.
 pub fn size_conflict(
     name: &str,

@@ -9,6 +9,7 @@ use lambada_prim::{Scalar, Tensor};
 use lambada_run::{Argument, Elements, Got, Lent};
 use lambada_source::{Failure, Problem, Sources, stack};
 
+use super::dependence::dependence;
 use crate::api::Compiled;
 use crate::messages::posterior as messages;
 use crate::pipeline::{SizeSource, arrays_in_stages};
@@ -22,6 +23,10 @@ pub(super) struct Bound {
     leaves: Vec<(Vec<usize>, Range<usize>)>,
     data: Vec<Tensor>,
     sizes: Vec<i64>,
+    /// Whether the results after the first depend on each argument.
+    moved_by: Vec<bool>,
+    /// Whether it has loops without a bound.
+    may_not_end: bool,
 }
 
 impl Bound {
@@ -35,6 +40,9 @@ impl Bound {
     ) -> Result<Bound, Vec<Problem>> {
         let moving = call.parameters().len() - data.len();
         let (arrays, first) = arrays_in_stages(&call.program, call.entry, moving, options)?;
+        let moved_by = dependence(&arrays.normalized, 1);
+        let mut stms = arrays.normalized.function.body.stms.iter();
+        let may_not_end = stms.any(|stm| stm.may_not_end());
         let compiled = Compiled::of(call, &arrays, crate::api::Extra::None, sources, options)?;
         let mut start = 0;
         let mut leaves = Vec::new();
@@ -49,7 +57,7 @@ impl Bound {
         let (sizes, data) = compiled
             .fixed(leaves.iter().map(zeros).collect(), data)
             .map_err(|problem| vec![problem])?;
-        let mut bound = Bound { compiled, leaves, data, sizes };
+        let mut bound = Bound { compiled, leaves, data, sizes, moved_by, may_not_end };
         if let Some(first) = first {
             bound.data.extend(bound.before(&first, options)?);
         }
@@ -96,6 +104,16 @@ impl Bound {
             }
             Ok(receive(&mut call.results()))
         })?
+    }
+
+    /// Whether the results after the first, a gradient, depend on each argument.
+    pub(super) fn moved_by(&self) -> &[bool] {
+        &self.moved_by
+    }
+
+    /// Whether it has loops without a bound, e.g. those of a differential equation.
+    pub(super) fn may_not_end(&self) -> bool {
+        self.may_not_end
     }
 
     /// The result whose reals, one array after the other, are given.

@@ -3,6 +3,7 @@
 
 mod blame;
 mod bound;
+mod dependence;
 mod functions;
 mod prediction;
 mod program;
@@ -23,6 +24,7 @@ pub use prediction::Prediction;
 pub use program::Goal;
 use program::{Part, Slot};
 
+use crate::counted::Counted;
 use crate::data::is_identifier;
 use crate::messages::posterior as messages;
 use crate::space::{Sizes, Space, Variable, learn};
@@ -52,6 +54,9 @@ struct Target {
     sources: Sources,
     options: Options,
     unit: Unit,
+    /// Whether the definition depends on each of its parameters.
+    mentions: Vec<bool>,
+    counted: Counted,
 }
 
 impl Request<'_> {
@@ -63,6 +68,7 @@ impl Request<'_> {
     pub fn posterior(&self, session: &mut Session, unit: &Unit) -> Result<Posterior, Vec<Problem>> {
         let parts = [Part::Density, Part::Values, Part::Coordinates];
         let target = self.target(session, unit, &parts)?;
+        let density = target.bound(Part::Density)?;
         Ok(Posterior {
             start: self.start.map(|start| target.start(start)).transpose()?,
             entry: target.entry.as_str().into(),
@@ -70,7 +76,11 @@ impl Request<'_> {
             variables: target.variables(),
             coordinates: target.coordinates(),
             data: target.data.clone(),
-            density: target.bound(Part::Density)?,
+            free: target.unknown().flat_map(|(_, space)| space.free_parts()).collect(),
+            unmentioned: target.unmentioned(),
+            unmet: target.unmet(&density),
+            counted: target.counted.clone(),
+            density,
             values: target.bound(Part::Values)?,
         })
     }
@@ -126,16 +136,39 @@ impl Request<'_> {
         }
         let text = program::text(&entry, &slots, parts);
         let unit = session.load_beside(unit, program::MODEL, &text)?;
+        let mentions = crate::pipeline::unoptimized(&call.program, call.entry)?;
+        let mentions = dependence::dependence(&mentions, 0);
+        let counted = call.counted(given.iter().map(Option::as_ref));
         let given = call.parameters().into_iter().zip(given);
         let data = given.filter_map(|(name, data)| Some(((&*name).into(), data?))).collect();
         let sources = session.sources().clone();
-        Ok(Target { entry, slots, data, sources, options: options.clone(), unit })
+        let options = options.clone();
+        Ok(Target { entry, slots, data, sources, options, unit, mentions, counted })
     }
 }
 
 impl Target {
     fn unknown(&self) -> impl Iterator<Item = (&str, &Space<usize>)> {
         self.slots.iter().filter_map(|slot| Some((&*slot.name, slot.space.as_ref()?)))
+    }
+
+    /// The parameters without data that the density does not depend on.
+    fn unmentioned(&self) -> Vec<Arc<str>> {
+        let slots = self.slots.iter().zip(&self.mentions);
+        let idle = slots.filter(|(slot, mentioned)| slot.space.is_some() && !**mentioned);
+        idle.map(|(slot, _)| slot.name.as_str().into()).collect()
+    }
+
+    /// The data that the gradient does not depend on. Single whole numbers are left out, because
+    /// types mention them as sizes.
+    fn unmet(&self, density: &Bound) -> Vec<Arc<str>> {
+        let moves = &density.moved_by()[self.unknown().count()..];
+        let idle = self.data.iter().zip(moves).filter(|(_, moves)| !**moves);
+        let is_size = |data: &Data| {
+            let Data::Tensor(tensor) = data else { return false };
+            tensor.dims.is_empty() && tensor.elem() == ScalarTy::Int
+        };
+        idle.filter(|((_, data), _)| !is_size(data)).map(|((name, _), _)| name.clone()).collect()
     }
 
     fn variables(&self) -> Vec<Variable> {
@@ -195,6 +228,10 @@ pub struct Posterior {
     variables: Vec<Variable>,
     coordinates: Vec<Variable>,
     data: Vec<(Arc<str>, Data)>,
+    free: Vec<bool>,
+    unmentioned: Vec<Arc<str>>,
+    unmet: Vec<Arc<str>>,
+    counted: Counted,
     density: Bound,
     values: Bound,
 }
@@ -369,13 +406,35 @@ impl Posterior {
         total(&self.variables)
     }
 
+    /// The arrays that the coordinates consist of, and whether they are the values themselves.
+    pub fn coordinates(&self) -> impl Iterator<Item = (&Variable, bool)> {
+        self.coordinates.iter().zip(self.free.iter().copied())
+    }
+
+    /// Whether the density has loops without a bound, e.g. those of a differential equation: far
+    /// from the posterior they may take very long.
+    pub fn may_not_end(&self) -> bool {
+        self.density.may_not_end()
+    }
+
+    /// The parameters that the definition does not depend on.
+    pub fn unmentioned(&self) -> &[Arc<str>] {
+        &self.unmentioned
+    }
+
+    /// The data that the gradient does not depend on: no term of the density has them together with
+    /// a parameter.
+    pub fn unmet(&self) -> &[Arc<str>] {
+        &self.unmet
+    }
+
     /// The log density of the coordinates, and its gradient. `both` is the value, then the
     /// gradient: one number more than there are coordinates.
     ///
     /// # Errors
     /// Failures of the program.
     pub fn density(&self, at: &[f64], both: &mut [f64]) -> Result<(), Failure> {
-        self.density.reals(at, both)
+        self.density.reals(at, both).map_err(|failure| self.counted.explained(failure))
     }
 
     /// The values of coordinates, one real after the other.
