@@ -9,6 +9,7 @@ binary=$1
 target=$(uname -m)-unknown-linux-gnu
 version=$("$binary" --version | cut -d ' ' -f 2)
 work=$(mktemp -d)
+server=
 trap 'kill "$server" 2> /dev/null || true; rm -rf "$work"' EXIT
 for place in "latest/download" "download/v$version"; do
     mkdir -p "$work/releases/$place"
