@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 from ._lambada import command
@@ -9,6 +10,9 @@ from ._lambada import command
 
 def main() -> int:
     """Runs the command line of the process, and returns its exit code."""
+    # The command handles Ctrl-C itself, unless there is a handler. An ignored signal stays ignored.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     return command(["lambada", *sys.argv[1:]])
 
 
