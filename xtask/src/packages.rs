@@ -111,7 +111,7 @@ fn lacking(name: &str, manifest: &str, own_page: bool) -> Vec<String> {
         })
     };
     let missing =
-        FIELDS.into_iter().filter(|field| !has(field) && !(*field == "readme" && own_page));
+        FIELDS.into_iter().filter(|field| !(has(field) || *field == "readme" && own_page));
     let mut complaints: Vec<String> =
         missing.map(|field| format!("{name}/Cargo.toml does not say its {field}")).collect();
     let normal = manifest.split("[dev-dependencies]").next().unwrap_or_default();
