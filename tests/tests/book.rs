@@ -69,7 +69,7 @@ fn pages() -> Vec<PathBuf> {
         let entries = std::fs::read_dir(root().join(folder)).expect("the book is there").flatten();
         entries.map(|e| e.path()).filter(|path| path.extension().is_some_and(|e| e == "md"))
     };
-    let pages = in_folder("docs/src").chain(in_folder("docs/src/errors"));
+    let pages = in_folder("docs/src").chain(in_folder("crates/lambada/errors"));
     let mut pages: Vec<PathBuf> =
         pages.chain([root().join("README.md"), root().join("CHANGELOG.md")]).collect();
     pages.sort();

@@ -103,7 +103,8 @@ fn the_examples_of_doc_comments_are_right() {
 
 #[test]
 fn the_modules_are_the_files_of_the_folder_in_order() {
-    let files = programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../std"));
+    let files =
+        programs(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../crates/lambada/library/std"));
     let names: Vec<_> = files.iter().filter_map(|file| file.file_stem()?.to_str()).collect();
     assert_eq!(names, MODULES.map(|(name, _)| name));
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use lambada_source::FileId;
 
 /// The folders whose programs `lambada fmt` has written.
-const FOLDERS: [&str; 3] = ["prelude", "std", "examples"];
+const FOLDERS: [&str; 2] = ["crates/lambada/library", "examples"];
 
 /// Tells which of these programs `lambada fmt` would change.
 pub fn complaints(root: &Path) -> Vec<String> {

@@ -73,7 +73,7 @@ pub fn complaints(root: &Path, sources: &[PathBuf]) -> Vec<String> {
 fn unpinned(root: &Path, codes: &BTreeMap<String, String>) -> Vec<String> {
     let (pages, golden) = (root.join("docs/src"), root.join("tests/errors"));
     let told = texts(&golden, "stderr") + &texts(&pages, "md");
-    let explained: BTreeSet<String> = texts(&pages.join("errors"), "md")
+    let explained: BTreeSet<String> = texts(&root.join("crates/lambada/errors"), "md")
         .lines()
         .filter_map(|line| Some(line.strip_prefix("## ")?.split_once(':')?.0.to_string()))
         .collect();
@@ -90,11 +90,12 @@ fn unpinned(root: &Path, codes: &BTreeMap<String, String>) -> Vec<String> {
             complaints.push(format!("xtask/src/messages.rs: {code} is shown, so it is not unseen"));
         }
         if !explained.contains(code) {
-            complaints.push(format!("{place}: docs/src/errors does not explain {code}"));
+            complaints.push(format!("{place}: crates/lambada/errors does not explain {code}"));
         }
     }
     let gone = explained.iter().filter(|code| !codes.contains_key(*code));
-    complaints.extend(gone.map(|code| format!("docs/src/errors: no message has the code {code}")));
+    complaints
+        .extend(gone.map(|code| format!("crates/lambada/errors: no message has the code {code}")));
     complaints
 }
 

@@ -24,6 +24,7 @@ pub fn run(root: &Path) -> ExitCode {
     complaints.extend(crate::structure::complaints(root));
     complaints.extend(crate::layout::complaints(root));
     complaints.extend(crate::locks::complaints(root));
+    complaints.extend(crate::packages::complaints(root, &sources));
     complaints.extend(crate::words::complaints(&sources));
     for file in &sources {
         let text = fs::read_to_string(file).expect("a listed file can be read");
@@ -75,7 +76,8 @@ fn arrows(root: &Path) -> Vec<String> {
         }
     }
     let mut complaints = Vec::new();
-    for entry in fs::read_dir(root.join("crates")).expect("crates/ exists").flatten() {
+    let entries = fs::read_dir(root.join("crates")).expect("crates/ exists").flatten();
+    for entry in entries.filter(|entry| entry.path().is_dir()) {
         let name = entry.file_name().to_string_lossy().into_owned();
         let manifest =
             fs::read_to_string(entry.path().join("Cargo.toml")).expect("a crate has a manifest");

@@ -4,9 +4,9 @@
 
 use std::rc::Rc;
 
+pub use lambada_compare::Random;
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy, Tensor};
 use lambada_source::{FileId, Site, Span};
-pub use lambada_testkit::Random;
 
 use crate::{
     Atom, Block, Builder, Checkpoint, Elem, Exp, Function, LoopKind, Names, Nest, NodeId, Op, Out,

@@ -26,7 +26,7 @@ fn no_cure_is_for_what_the_language_has() {
 
 #[test]
 fn no_cure_is_for_what_the_prelude_has() {
-    let text = include_str!("../../../prelude/prelude.lam");
+    let text = include_str!("../../lambada/library/prelude.lam");
     let (prelude, _) = lambada_surface::parse(text, lambada_source::FileId(0));
     // Types are no values.
     let is_type = |name: &str| {

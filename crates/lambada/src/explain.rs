@@ -7,19 +7,19 @@ use crate::messages::running as messages;
 
 /// The pages of the book with their names, in the order of the codes.
 const PAGES: [(&str, &str); 13] = [
-    ("syntax", include_str!("../../../docs/src/errors/syntax.md")),
-    ("names", include_str!("../../../docs/src/errors/names.md")),
-    ("types", include_str!("../../../docs/src/errors/types.md")),
-    ("sizes", include_str!("../../../docs/src/errors/sizes.md")),
-    ("patterns", include_str!("../../../docs/src/errors/patterns.md")),
-    ("rules", include_str!("../../../docs/src/errors/rules.md")),
-    ("commands", include_str!("../../../docs/src/errors/commands.md")),
-    ("derivatives", include_str!("../../../docs/src/errors/derivatives.md")),
-    ("data", include_str!("../../../docs/src/errors/data.md")),
-    ("running", include_str!("../../../docs/src/errors/running.md")),
-    ("warnings", include_str!("../../../docs/src/errors/warnings.md")),
-    ("models", include_str!("../../../docs/src/errors/models.md")),
-    ("stan", include_str!("../../../docs/src/errors/stan.md")),
+    ("syntax", include_str!("../errors/syntax.md")),
+    ("names", include_str!("../errors/names.md")),
+    ("types", include_str!("../errors/types.md")),
+    ("sizes", include_str!("../errors/sizes.md")),
+    ("patterns", include_str!("../errors/patterns.md")),
+    ("rules", include_str!("../errors/rules.md")),
+    ("commands", include_str!("../errors/commands.md")),
+    ("derivatives", include_str!("../errors/derivatives.md")),
+    ("data", include_str!("../errors/data.md")),
+    ("running", include_str!("../errors/running.md")),
+    ("warnings", include_str!("../errors/warnings.md")),
+    ("models", include_str!("../errors/models.md")),
+    ("stan", include_str!("../errors/stan.md")),
 ];
 
 /// Number of codes suggested in place of an unknown one.
@@ -80,7 +80,7 @@ pub fn explanation_link(code: &str) -> Option<String> {
     })?;
     let heading = format!("{code} {title}").to_lowercase().replace(' ', "-");
     let anchor: String = heading.chars().filter(|c| c.is_alphanumeric() || *c == '-').collect();
-    let book = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/docs/src/errors");
+    let book = concat!(env!("CARGO_PKG_REPOSITORY"), "/blob/HEAD/crates/lambada/errors");
     Some(format!("{book}/{page}.md#{anchor}"))
 }
 

@@ -2,6 +2,10 @@
 //! façade: a [`Session`] loads files, a [`Unit`] is a checked file, a [`Call`] is a definition or
 //! one of its derivatives about to be run, an [`Executable`] runs it.
 
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct ReadMe;
+
 mod api;
 mod bench;
 mod brief;

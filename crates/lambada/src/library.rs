@@ -9,7 +9,7 @@ use lambada_surface::ast::Module;
 use lambada_surface::parse;
 
 /// The text of the prelude.
-pub const PRELUDE: &str = include_str!("../../../prelude/prelude.lam");
+pub const PRELUDE: &str = include_str!("../library/prelude.lam");
 
 /// The prelude is the first file of every session, so that all sessions can share its tree.
 const FIRST: FileId = FileId(0);
@@ -37,19 +37,19 @@ pub(crate) fn prelude() -> Rc<Deep<Module>> {
 
 /// The modules: their names and texts, in alphabetical order.
 pub const MODULES: [(&str, &str); 13] = [
-    ("complex", include_str!("../../../std/complex.lam")),
-    ("dist", include_str!("../../../std/dist.lam")),
-    ("fft", include_str!("../../../std/fft.lam")),
-    ("interpolate", include_str!("../../../std/interpolate.lam")),
-    ("linalg", include_str!("../../../std/linalg.lam")),
-    ("nn", include_str!("../../../std/nn.lam")),
-    ("ode", include_str!("../../../std/ode.lam")),
-    ("optimize", include_str!("../../../std/optimize.lam")),
-    ("quadrature", include_str!("../../../std/quadrature.lam")),
-    ("random", include_str!("../../../std/random.lam")),
-    ("sample", include_str!("../../../std/sample.lam")),
-    ("space", include_str!("../../../std/space.lam")),
-    ("special", include_str!("../../../std/special.lam")),
+    ("complex", include_str!("../library/std/complex.lam")),
+    ("dist", include_str!("../library/std/dist.lam")),
+    ("fft", include_str!("../library/std/fft.lam")),
+    ("interpolate", include_str!("../library/std/interpolate.lam")),
+    ("linalg", include_str!("../library/std/linalg.lam")),
+    ("nn", include_str!("../library/std/nn.lam")),
+    ("ode", include_str!("../library/std/ode.lam")),
+    ("optimize", include_str!("../library/std/optimize.lam")),
+    ("quadrature", include_str!("../library/std/quadrature.lam")),
+    ("random", include_str!("../library/std/random.lam")),
+    ("sample", include_str!("../library/std/sample.lam")),
+    ("space", include_str!("../library/std/space.lam")),
+    ("special", include_str!("../library/std/special.lam")),
 ];
 
 /// The module called `name`, or one that defines `name`.

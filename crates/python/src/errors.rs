@@ -64,6 +64,9 @@ pub(crate) fn problems<'py>(py: Python<'py>, all: &[Diagnostic]) -> PyResult<Bou
 
 /// Issues a warning of the compiler, such as a missing C compiler, as a Python warning.
 pub(crate) fn warn(text: &str) {
+    if crate::command::runs() {
+        return eprintln!("{text}");
+    }
     let text = text.strip_prefix("warning: ").unwrap_or(text);
     Python::attach(|py| {
         let warned = classes::warning(py).and_then(|class| {

@@ -7,6 +7,7 @@
 //! - `running`: calls without the interpreter's lock, and Ctrl-C;
 //! - `models`, `data`, `draws`, `chains`: definitions as statistical models, their data, their
 //!   draws, and chains that Python follows;
+//! - `command`: the command `lambada`;
 //! - `options`, `names`, `wrt`, `types`, `shapes`, `errors`, `classes`: options, keywords, types,
 //!   exceptions, and the Python classes of results.
 
@@ -14,6 +15,7 @@ mod arrays;
 mod call;
 mod chains;
 mod classes;
+mod command;
 mod data;
 mod draws;
 mod errors;
@@ -50,6 +52,7 @@ fn _lambada(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(models::sample, module)?)?;
     module.add_function(wrap_pyfunction!(models::minimize, module)?)?;
     module.add_function(wrap_pyfunction!(models::predict, module)?)?;
+    module.add_function(wrap_pyfunction!(command::command, module)?)?;
     module.add_function(wrap_pyfunction!(check_options, module)?)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     lambada::warn_with(errors::warn);

@@ -58,7 +58,7 @@ def tokens(texts):
 def test_files():
     build = package()["jupyterlab"]["_build"]
     assert package()["name"] == FOLDER.name == "lambada"
-    assert package()["version"] == importlib.metadata.version("lambada")
+    assert package()["version"] == importlib.metadata.version("lambada-lang")
     assert script().is_file()
     # Both are names of the script's own.
     assert f'"{build["extension"]}"' in script().read_text(encoding="utf-8")

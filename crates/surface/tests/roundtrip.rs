@@ -272,7 +272,7 @@ fn commented(text: &str, seed: u64) -> String {
 fn repository() {
     let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut paths = Vec::new();
-    for folder in ["prelude", "std", "examples", "tests", "benches"] {
+    for folder in ["crates/lambada/library", "examples", "tests", "benches"] {
         programs_in(&root.join(folder), &mut paths);
     }
     paths.sort();

@@ -1,24 +1,16 @@
 //! Common parts of the tests of all crates. It knows no language, so every crate can test with it.
 //!
-//! - [`Random`]: the one generator of random numbers;
-//! - [`Tolerance`], [`all_close`]: the one comparison of reals, in which NaN equals NaN and nothing
-//!   else;
-//! - [`confirm`]: derivatives against differences, component by component;
+//! - [`Random`], [`Tolerance`], [`confirm`] and others: all of `lambada-compare`;
 //! - [`parallel`]: the work of one test on all cores;
 //! - [`mod@golden`]: files of expected outputs, and how they are blessed;
 //! - [`may_lack_c_compiler`]: whether tests of native code may run without one.
 
-mod compare;
 mod cores;
-mod differences;
 mod golden;
-mod random;
 
-pub use compare::{Tolerance, all_close, close};
 pub use cores::parallel;
-pub use differences::{Confirmed, confirm, confirm_above, confirm_within};
 pub use golden::{blessing, golden};
-pub use random::Random;
+pub use lambada_compare::*;
 
 /// Whether the C compiler may be missing, by `LAMBADA_NO_CC=1`. Otherwise tests of native code
 /// would compare the interpreter with itself and pass.

@@ -8,7 +8,7 @@ use lambada_elaborate::{Checked, Input, elaborate, import_key};
 use lambada_source::{Problem, Severity, Sources, render};
 use lambada_surface::ast::{Import, Item, Module};
 
-pub const PRELUDE: &str = include_str!("../../../../prelude/prelude.lam");
+pub const PRELUDE: &str = include_str!("../../../lambada/library/prelude.lam");
 
 /// Runs on a stack that is large enough for deep programs, as the compiler does.
 pub fn on_big_stack<T: Send + 'static>(run: impl FnOnce() -> T + Send + 'static) -> T {
@@ -38,8 +38,9 @@ fn library(sources: &mut Sources, main: &Module) -> Vec<(Rc<str>, Module)> {
     let mut found: Vec<(Rc<str>, Module)> = Vec::new();
     for item in &main.items {
         let Item::Import(Import { path, .. }) = item else { continue };
-        let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
-        let places = [format!("{root}/{path}.lam"), format!("{root}/examples/{path}.lam")];
+        let crates = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+        let folders = ["lambada/library", "../examples"];
+        let places = folders.map(|folder| format!("{crates}/{folder}/{path}.lam"));
         let mut texts = places.iter().filter_map(|place| std::fs::read_to_string(place).ok());
         let Some(text) = texts.next() else { continue };
         let file = sources.add(path.to_string(), text.clone());

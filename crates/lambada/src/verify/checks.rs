@@ -9,11 +9,11 @@
 //! - *second order*: the forward derivative of the reverse derivative against its finite
 //!   differences.
 
+use lambada_compare::{Confirmed, Random, Tolerance, confirm_within};
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program};
 use lambada_prim::Precision;
 use lambada_source::Problem;
-use lambada_testkit::{Confirmed, Random, Tolerance, confirm_within};
 
 use crate::operators::{self, Operator};
 use crate::vectors::{inner, moved, reals, with_reals};

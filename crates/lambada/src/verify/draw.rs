@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 
+use lambada_compare::Random;
 use lambada_core::data::Data;
 use lambada_core::{Program, Signature, Size, SizedTy, Ty, TypeId, sized};
 use lambada_prim::{Data as Elements, Scalar, ScalarTy, Tensor};
 use lambada_source::FileId;
 use lambada_surface::ast::{BinaryOp, Expr, ExprKind, UnaryOp};
-use lambada_testkit::Random;
 
 use crate::data::{scalar_leaf, unsized_ty};
 

@@ -8,10 +8,10 @@ use std::collections::HashSet;
 use std::fmt;
 use std::rc::Rc;
 
+use lambada_compare::Random;
 use lambada_core::data::Data;
 use lambada_core::{DefId, Program, Term, TermKind};
 use lambada_source::{Failure, Problem, Span, stack};
-use lambada_testkit::Random;
 
 use crate::fields;
 use crate::messages::verify as messages;
@@ -310,7 +310,7 @@ impl fmt::Display for Verification {
                 Check::Differences(found) if found.undecided > 0 => Some(found),
                 _ => None,
             });
-        if let Some(lambada_testkit::Confirmed { decided, undecided }) = partly {
+        if let Some(lambada_compare::Confirmed { decided, undecided }) = partly {
             let all = decided + undecided;
             writeln!(
                 f,

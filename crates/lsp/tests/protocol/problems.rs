@@ -19,7 +19,10 @@ fn problems_as_one_types() {
     );
     assert_eq!(part(text, &one["range"]), "area");
     let link = one["codeDescription"]["href"].as_str().unwrap();
-    assert!(link.ends_with("docs/src/errors/names.md#e0102-two-definitions-of-one-name"), "{link}");
+    assert!(
+        link.ends_with("crates/lambada/errors/names.md#e0102-two-definitions-of-one-name"),
+        "{link}"
+    );
     let related = &one["relatedInformation"][0];
     assert_eq!(
         (&related["location"]["uri"], &related["location"]["range"]["start"]["line"]),

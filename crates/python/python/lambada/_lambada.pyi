@@ -11,6 +11,10 @@ Wrt = Union[str, Sequence[str], None]
 
 VERSION: str
 
+def command(words: list[str], /) -> int:
+    """Runs a command line, and returns its exit code."""
+
+
 def check_options(given: dict[str, Any], /) -> None: ...
 
 class Model:

@@ -1,5 +1,5 @@
 //! The `lambada` command: translates arguments to calls of the library, and results to text.
-//! Contains no logic.
+//! Contains no logic. It is a library because the Python package runs it, too, in its own process.
 
 mod args;
 mod commands;
@@ -15,7 +15,7 @@ mod repl;
 mod report;
 mod shell;
 
-use std::process::ExitCode;
+use std::ffi::OsString;
 
 use clap::Parser as _;
 
@@ -24,14 +24,17 @@ use clap::Parser as _;
 const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 23];
 
 /// Reports an error; returns the exit code.
-fn ended(result: Result<(), String>) -> ExitCode {
-    let Err(told) = result else { return ExitCode::SUCCESS };
+fn ended(result: Result<(), String>) -> u8 {
+    let Err(told) = result else { return SUCCESS };
     if interrupt::pressed() {
-        return ExitCode::from(interrupt::INTERRUPTED);
+        return interrupt::INTERRUPTED;
     }
     report::tell(&told);
-    ExitCode::from(if report::is_internal() { INTERNAL } else { 1 })
+    if report::is_internal() { INTERNAL } else { 1 }
 }
+
+/// The exit code of a command that did what it was asked to.
+const SUCCESS: u8 = 0;
 
 /// The exit code of a bug in the compiler.
 const INTERNAL: u8 = 101;
@@ -39,14 +42,16 @@ const INTERNAL: u8 = 101;
 /// The exit code of an invalid command line.
 const USAGE: u8 = 2;
 
-fn main() -> ExitCode {
-    let args = match args::Args::try_parse() {
+/// Runs a command line, whose first word is the name of the program, and returns its exit code. It
+/// takes over the process: a pressed Ctrl-C, or a closed pipe, ends it.
+pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
+    let args = match args::Args::try_parse_from(words) {
         Ok(args) => args,
         Err(mut told) => {
             messages::without_far_suggestions(&mut told);
             return match (told.print(), told.use_stderr()) {
-                (_, true) => ExitCode::from(USAGE),
-                (Ok(()), false) => ExitCode::SUCCESS,
+                (_, true) => USAGE,
+                (Ok(()), false) => SUCCESS,
                 (Err(error), false) => ended(report::ended(&error)),
             };
         }
@@ -58,10 +63,10 @@ fn main() -> ExitCode {
     };
     let Some(worker) = STACKS.into_iter().find_map(start) else {
         report::tell(messages::NO_THREAD);
-        return ExitCode::from(1);
+        return 1;
     };
     match worker.join() {
         Ok(result) => ended(result),
-        Err(_) => ExitCode::from(INTERNAL), // reported by the panic hook
+        Err(_) => INTERNAL, // reported by the panic hook
     }
 }

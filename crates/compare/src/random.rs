@@ -1,4 +1,4 @@
-//! Random numbers for tests.
+//! Random numbers for tests and trials.
 
 /// A sequence of random numbers (splitmix64). Equal seeds give equal sequences, on every machine.
 #[derive(Clone, Debug)]

@@ -1,0 +1,9 @@
+[
+  (definition)
+  (type_definition)
+  (local_function)
+  (match)
+  (loop)
+  (array)
+  (record)
+] @fold
