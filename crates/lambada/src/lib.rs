@@ -2,6 +2,7 @@
 //! façade: a [`Session`] loads files, a [`Unit`] is a checked file, a [`Call`] is a definition or
 //! one of its derivatives about to be run, an [`Executable`] runs it.
 
+mod answer;
 mod api;
 mod bench;
 mod brief;
@@ -46,6 +47,7 @@ mod upgrade;
 pub mod vectors;
 mod verify;
 
+pub use answer::Answer;
 pub use api::{
     Arg, Args, Blocks, Builder, Definition, Derivation, Diagnostic, Direction, Element, Error,
     ErrorKind, Function, Gradient, Hessian, Hvp, IntoArg, Jacobian, Jvp, Model, Output, Parameter,
