@@ -65,7 +65,7 @@ export function makeEditor(parent, { changed, problems, lost }) {
     lineNumbers(), highlightActiveLine(), highlightActiveLineGutter(), history(), drawSelection(),
     indentOnInput(), bracketMatching(), closeBrackets(), autocompletion(), lintGutter(),
     lambada, syntaxHighlighting(colors),
-    EditorState.tabSize.of(2),
+    EditorState.tabSize.of(2), EditorView.lineWrapping,
     EditorView.contentAttributes.of({ "aria-label": "Program", spellcheck: "false" }),
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap, ...formatKeymap]),
     listener,

@@ -59,6 +59,7 @@ export const colors = HighlightStyle.define([
   { tag: tags.definition(tags.variableName), class: "hl-definition" },
   { tag: tags.tagName, class: "hl-constructor" },
   { tag: tags.operator, class: "hl-operator" },
+  { tag: tags.variableName, class: "hl-name" },
 ]);
 
 /** A text with colors, as children of an element. */

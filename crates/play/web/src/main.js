@@ -104,7 +104,11 @@ async function asked(lane, task, use) {
 /** Looks at the program: its definitions, and then the view. */
 function refresh() {
   return asked("outline", { kind: "outline" }, ({ outline, ...failed }) => {
-    if (!outline) return showAnswer(failed);
+    if (!outline) {
+      round += 1; // Answers about the program before are not wanted any more.
+      running = false;
+      return showAnswer(failed);
+    }
     state.definitions = outline;
     if (!definition()) {
       const runs = outline.filter(({ parameters }) => parameters);
@@ -133,29 +137,38 @@ function showDefinitions() {
   }
 }
 
-const valuesChanged = () => (state.view === "result" || state.view === "plot") && run();
+const valuesChanged = () => (state.view === "result" || state.view === "plot") && run({ waits: true });
 
-/** Latest job of the view; while one runs, only the newest wish waits. */
+/**
+ * Does the job of the view. While one runs, the newest values wait for its end; a new program,
+ * definition or view does not wait, and what was begun for the old one is dropped.
+ */
+let round = 0;
 let running = false;
 let wanted = false;
-async function run() {
+async function run({ waits = false } = {}) {
   wanted = true;
-  if (running) return;
+  if (running && waits) return;
+  const own = ++round;
   running = true;
-  while (wanted) {
-    wanted = false;
-    await view();
+  try {
+    while (wanted && own === round) {
+      wanted = false;
+      await view(() => own === round);
+    }
+  } finally {
+    if (own === round) running = false;
   }
-  running = false;
 }
 
-async function view() {
+async function view(isWanted) {
   const one = definition();
   if (!one) return showAnswer({ problems: "The program has no definition.\n" });
   if (!one.parameters) return showAnswer({ problems: `${one.problem}\n` });
   const { task } = views[state.view];
   const values = one.parameters.map(({ name }) => [name, valuesOf(one.name).get(name)]);
-  await asked("view", task(one.name, values, state.options[state.view], one), showAnswer);
+  const use = (answer) => isWanted() && showAnswer(answer);
+  await asked("view", task(one.name, values, state.options[state.view], one), use);
 }
 
 /** Controls and answer of the view. */
@@ -181,16 +194,18 @@ function showAnswer(answer) {
     ? [make("pre", { class: answer.stopped ? "stopped" : "wrong", role: "alert" }, [text.trimEnd()])]
     : show(answer[kind], options, change, one);
   keepingFocus(() => $("panel").replaceChildren(...(bar.childElementCount ? [bar] : []), ...shown));
+  // A stop for the Tab key, where nothing inside is one.
+  $("panel").tabIndex = focusable().length === 0 ? 0 : -1;
 }
 
 /** The place of the focus in the panel, so that new elements can have it. */
 function keepingFocus(change) {
-  const panel = $("panel");
-  const all = () => [...panel.querySelectorAll("input, select, button, pre[tabindex]")];
-  const at = all().indexOf(document.activeElement);
+  const at = focusable().indexOf(document.activeElement);
   change();
-  if (at >= 0 && !panel.contains(document.activeElement)) all()[at]?.focus({ preventScroll: true });
+  if (at >= 0 && !$("panel").contains(document.activeElement)) focusable()[at]?.focus({ preventScroll: true });
 }
+
+const focusable = () => [...$("panel").querySelectorAll("input, select, button, pre[tabindex]")];
 
 /** Opens a program. */
 async function show(place, text, uri = `play:/${place.origin}/${place.path}`) {

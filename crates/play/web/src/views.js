@@ -15,7 +15,8 @@ const FORMS = [["schedule", "Schedule"], ["core", "Core"], ["anf", "Array progra
 function code(text, language, title) {
   const block = make("pre", { class: "code", tabindex: "0", role: "region", "aria-label": title });
   colored(block, text, language);
-  return make("div", { class: "block" }, [copier(() => text), block]);
+  const head = make("div", { class: "title" }, [make("span", { "aria-hidden": "true" }, [title]), copier(() => text)]);
+  return make("div", { class: "block" }, [head, block]);
 }
 
 /** A list of names and values. */
@@ -63,7 +64,7 @@ export const views = {
     controls: (options, again) => [choice("Mode", MODES, options.mode, (mode) => again({ mode }))],
     task: (entry, _, { mode }) => ({ kind: "derivative", entry, mode }),
     answer: "text",
-    show: (text) => [code(text, "lambada", "The derivative as source")],
+    show: (text) => [code(text, "lambada", "Source")],
   },
   stages: {
     title: "Stages",
@@ -76,7 +77,7 @@ export const views = {
       stage === "steps" ? { kind: "steps", entry, mode } : { kind: "stage", entry, mode, stage },
     answer: "text",
     show(text, options, change) {
-      if (options.stage !== "steps") return [code(text, "lambada", "The stage")];
+      if (options.stage !== "steps") return [code(text, "lambada", STAGES.find(([name]) => name === options.stage)[1])];
       const { head, steps: all } = steps(text);
       if (all.length === 0) return [code(text, "lambada", "The derivation")];
       const at = Math.min(options.step, all.length - 1);
@@ -106,7 +107,7 @@ export const views = {
     ],
     task: (entry, _, { of, form }) => ({ kind: "show", entry, form, of }),
     answer: "text",
-    show: (text, { form }) => [code(text, form === "core" ? "lambada" : "plain", "The form")],
+    show: (text, { form }) => [code(text, form === "core" ? "lambada" : "plain", FORMS.find(([name]) => name === form)[1])],
   },
   c: {
     title: "C",
@@ -114,7 +115,7 @@ export const views = {
     controls: (options, again) => [select("Of", OF, options.of, (of) => again({ of }))],
     task: (entry, _, { of }) => ({ kind: "show", entry, form: "c", of }),
     answer: "text",
-    show: (text) => [code(text, "c", "The C of the definition")],
+    show: (text) => [code(text, "c", "C")],
   },
   plot: {
     title: "Plot",

@@ -126,7 +126,7 @@ await test("tabs, by keyboard alone", async () => {
   await page.keyboard.press("ArrowRight");
   await page.locator("#panel .code").waitFor();
   await page.keyboard.press("ArrowRight");
-  await says(page, "#panel .code", "#include");
+  await says(page, "#panel .code", "lambada_f");
   await page.keyboard.press("End");
   await page.locator("img.plot").waitFor();
   const drawn = await page.locator("img.plot").evaluate((image) => image.decode().then(() => image.naturalWidth));
