@@ -87,16 +87,15 @@ impl Play {
         (status, body)
     }
 
-    fn job_of(&self, lane: &str, text: &str, task: &Value) -> Value {
-        let job =
-            json!({"lane": lane, "origin": "text", "path": "p.lam", "text": text, "task": task});
+    fn job_of(&self, lane: &str, number: u64, task: &Value) -> Value {
+        let job = json!({"lane": lane, "number": number, "origin": "text", "path": "p.lam", "text": PROGRAM, "task": task});
         let (status, body) = self.post("/api/job", &job);
         assert_eq!(status, 200, "{body}");
         serde_json::from_str(&body).expect("JSON")
     }
 
     fn job(&self, task: &Value) -> Value {
-        self.job_of("test", PROGRAM, task)
+        self.job_of("test", 1, task)
     }
 
     /// The text of an answer.
@@ -187,10 +186,10 @@ fn programs_end_that_would_not() {
     // A newer job ends an older one in its lane, and not those in others.
     let task = json!({"kind": "value", "entry": "forever", "values": [["n", "1"]]});
     std::thread::scope(|scope| {
-        let old = scope.spawn(|| play.job_of("lane", PROGRAM, &task));
+        let old = scope.spawn(|| play.job_of("lane", 1, &task));
         std::thread::sleep(Duration::from_millis(300));
         let new = json!({"kind": "value", "entry": "product", "values": [["x", "1"], ["y", "2"]]});
-        let new = play.job_of("lane", PROGRAM, &new);
+        let new = play.job_of("lane", 2, &new);
         assert_eq!(old.join().unwrap(), "superseded");
         assert!(new.get("value").or(new.get("stopped")).is_some(), "{new}");
     });
@@ -257,7 +256,7 @@ fn only_the_programs_of_the_folder_are_read() {
     // So it is with imports.
     let value = json!({"kind": "value", "entry": "f", "values": [["x", "4"]]});
     let ran = |text: &str| {
-        let place = json!({"lane": "a", "origin": "folder", "path": "main.lam", "text": text, "task": value});
+        let place = json!({"lane": "a", "number": 1, "origin": "folder", "path": "main.lam", "text": text, "task": value});
         play.post("/api/job", &place).1
     };
     let text = "import \"deep/part\"\ndef f (x : real) : real = part.g x";
@@ -352,8 +351,7 @@ fn no_child_outlives_the_playground() {
         write!(to, "GET /api/editor HTTP/1.1\r\n{head}\r\n").unwrap();
         let values = json!([["n", "1"]]);
         let task = json!({"kind": "value", "entry": "forever", "values": values});
-        let job =
-            json!({"lane": "a", "origin": "text", "path": "p.lam", "text": PROGRAM, "task": task});
+        let job = json!({"lane": "a", "number": 1, "origin": "text", "path": "p.lam", "text": PROGRAM, "task": task});
         let (job, mut other) = (job.to_string(), play.connect());
         let length = job.len();
         write!(other, "POST /api/job HTTP/1.1\r\n{head}Content-Length: {length}\r\n\r\n{job}")

@@ -47,7 +47,7 @@ mod upgrade;
 pub mod vectors;
 mod verify;
 
-pub use answer::Answer;
+pub use answer::{Answer, answer, drawn_arguments, signature};
 pub use api::{
     Arg, Args, Blocks, Builder, Definition, Derivation, Diagnostic, Direction, Element, Error,
     ErrorKind, Function, Gradient, Hessian, Hvp, IntoArg, Jacobian, Jvp, Model, Output, Parameter,

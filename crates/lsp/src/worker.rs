@@ -8,7 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use lambada::{Cancel, Inputs, Operator, Options, Problem, Session, Stopped, Style, Unit};
+use lambada::{Cancel, Inputs, Operator, Options, Problem, Session, Stopped, Style, Unit, answer};
 use serde::{Deserialize, Serialize};
 
 use crate::buffers::Buffers;
@@ -246,7 +246,7 @@ fn evaluated(
     for value in values {
         inputs.read_argument(value).map_err(|problem| told(vec![problem]))?;
     }
-    let answer = unit.answer(entry, operator, None, &inputs).map_err(|stopped| match stopped {
+    let answer = answer(unit, entry, operator, None, &inputs).map_err(|stopped| match stopped {
         Stopped::Problems(problems) => told(problems),
         Stopped::Failure(why) => session.render_failure(&why, false),
     })?;

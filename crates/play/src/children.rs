@@ -18,7 +18,7 @@ pub(crate) struct Worker {
     pub limits: Limits,
 }
 
-/// What a child does.
+/// The task of a child.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Role {
     Job,

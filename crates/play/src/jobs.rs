@@ -32,8 +32,20 @@ pub(crate) struct Jobs {
 struct State {
     running: usize,
     last: u64,
-    /// The latest job of each lane, and its child.
-    lanes: HashMap<String, (u64, Option<u64>)>,
+    lanes: HashMap<String, Latest>,
+}
+
+/// The latest job of a lane.
+struct Latest {
+    ticket: u64,
+    number: u64,
+    child: Option<u64>,
+}
+
+impl State {
+    fn is_latest(&self, lane: &str, ticket: u64) -> bool {
+        self.lanes.get(lane).is_some_and(|latest| latest.ticket == ticket)
+    }
 }
 
 impl Jobs {
@@ -45,13 +57,14 @@ impl Jobs {
         self.state.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does a job; returns when it is done, stopped or superseded.
-    pub fn done(&self, lane: &str, job: &Job) -> Done {
-        let Some(ticket) = self.turn(lane) else { return Done::Superseded };
+    /// Does a job; returns when it is done, stopped or superseded. The page numbers the jobs of a
+    /// lane, because requests may overtake each other.
+    pub fn done(&self, lane: &str, number: u64, job: &Job) -> Done {
+        let Some(ticket) = self.turn(lane, number) else { return Done::Superseded };
         let done = self.run(lane, ticket, job);
         let mut state = self.state();
         state.running -= 1;
-        if state.lanes.get(lane).is_some_and(|(latest, _)| *latest == ticket) {
+        if state.is_latest(lane, ticket) {
             state.lanes.remove(lane);
         }
         drop(state);
@@ -59,23 +72,25 @@ impl Jobs {
         done
     }
 
-    /// Takes the lane, ends the job that has it, and waits for a turn. `None` if another job has
-    /// taken the lane meanwhile.
-    fn turn(&self, lane: &str) -> Option<u64> {
+    /// Takes the lane, ends the job that has it, and waits for a turn. `None` if a newer job has the
+    /// lane.
+    fn turn(&self, lane: &str, number: u64) -> Option<u64> {
         let mut state = self.state();
+        if state.lanes.get(lane).is_some_and(|latest| latest.number > number) {
+            return None;
+        }
         state.last += 1;
         let ticket = state.last;
-        let before = state.lanes.insert(lane.to_string(), (ticket, None));
-        if let Some((_, Some(child))) = before {
+        let latest = Latest { ticket, number, child: None };
+        if let Some(child) = state.lanes.insert(lane.to_string(), latest).and_then(|old| old.child)
+        {
             self.children.end(child);
         }
         self.state.1.notify_all();
-        let latest =
-            |state: &State| state.lanes.get(lane).is_some_and(|(latest, _)| *latest == ticket);
-        while state.running >= MOST && latest(&state) {
+        while state.running >= MOST && state.is_latest(lane, ticket) {
             state = self.state.1.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
-        if !latest(&state) {
+        if !state.is_latest(lane, ticket) {
             return None;
         }
         state.running += 1;
@@ -85,8 +100,8 @@ impl Jobs {
     /// Notes the child of a job, unless a newer job has its lane.
     fn note(&self, lane: &str, ticket: u64, child: u64) -> bool {
         match self.state().lanes.get_mut(lane) {
-            Some((latest, own)) if *latest == ticket => {
-                *own = Some(child);
+            Some(latest) if latest.ticket == ticket => {
+                latest.child = Some(child);
                 true
             }
             _ => false,
@@ -94,7 +109,7 @@ impl Jobs {
     }
 
     fn is_latest(&self, lane: &str, ticket: u64) -> bool {
-        self.state().lanes.get(lane).is_some_and(|(latest, _)| *latest == ticket)
+        self.state().is_latest(lane, ticket)
     }
 
     fn run(&self, lane: &str, ticket: u64, job: &Job) -> Done {
@@ -141,7 +156,7 @@ impl Jobs {
 
 fn read(from: impl Read, most: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
-    // The rest of a broken pipe is what there is.
+    // A broken pipe ends the text early.
     _ = from.take(most).read_to_end(&mut bytes);
     bytes
 }

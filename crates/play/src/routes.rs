@@ -30,10 +30,11 @@ pub(crate) struct Routes {
     pub editors: Editors,
 }
 
-/// A job, and its lane.
+/// A job, its lane, and its number in it.
 #[derive(Deserialize)]
 struct Wanted {
     lane: String,
+    number: u64,
     #[serde(flatten)]
     job: Job,
 }
@@ -117,8 +118,8 @@ impl Routes {
             ("/api/editor", true, _) => Ok(None),
             ("/api/open", _, true) => self.open(&body(request)?).map(Some),
             ("/api/job", _, true) => {
-                let Wanted { lane, job } = body(request)?;
-                Ok(Some(Reply::json(&self.jobs.done(&lane, &job))))
+                let Wanted { lane, number, job } = body(request)?;
+                Ok(Some(Reply::json(&self.jobs.done(&lane, number, &job))))
             }
             ("/api/editor", _, true) => {
                 let Posted { session, messages } = body(request)?;

@@ -154,12 +154,12 @@ fn operator(of: Of) -> Operator {
 
 fn outline(unit: &Unit) -> Vec<Definition> {
     let definitions = unit.definitions().into_iter().map(|def| {
-        let signature = unit.signature(&def.name);
+        let signature = lambada::signature(unit, &def.name);
         let (parameters, result, problem) = match signature {
             Ok((parameters, result)) => (Some(parameters), result, None),
             Err(problems) => (None, None, problems.into_iter().next().map(|one| one.title)),
         };
-        let values = unit.drawn_arguments(&def.name).unwrap_or_default();
+        let values = lambada::drawn_arguments(unit, &def.name).unwrap_or_default();
         let parameters = parameters.map(|parameters| {
             let with_values = parameters.iter().zip(&values);
             let parameter = with_values.map(|(parameter, value)| Parameter {
@@ -202,10 +202,10 @@ fn read(session: &Session, words: &[String]) -> Result<Inputs, Vec<Problem>> {
 
 fn value(session: &Session, unit: &Unit, entry: &str, values: &[Given]) -> Result<Done, Stopped> {
     let (inputs, _) = inputs(session, values)?;
-    let (parameters, result) = unit.signature(entry)?;
+    let (parameters, result) = lambada::signature(unit, entry)?;
     let has_gradient = result == Some(Type::Real) && parameters.iter().any(|one| one.is_real);
     let operator = if has_gradient { Operator::Grad } else { Operator::Value };
-    let Answer { value, derivative, wrt } = unit.answer(entry, operator, None, &inputs)?;
+    let Answer { value, derivative, wrt } = lambada::answer(unit, entry, operator, None, &inputs)?;
     let style = Style {
         width: Some(WIDTH),
         most: Some(MOST),

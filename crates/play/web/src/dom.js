@@ -23,10 +23,11 @@ export function choice(legend, options, chosen, set) {
 
 /** A list to choose from. */
 export function select(title, options, chosen, set) {
-  const list = make("select");
+  const id = `select-${title.toLowerCase()}`;
+  const list = make("select", { id });
   for (const [value, text] of options) list.append(new Option(text, value, false, value === chosen));
   list.addEventListener("change", () => set(list.value));
-  return make("label", {}, [`${title} `, list]);
+  return make("span", {}, [make("label", { for: id }, [title]), " ", list]);
 }
 
 /** A button that copies a text. */

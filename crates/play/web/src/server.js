@@ -42,10 +42,11 @@ export const open = async (place) => (await post("/api/open", place)).text;
 
 // Lanes of this page: a newer job ends an older one in its lane.
 const page = crypto.randomUUID();
+let number = 0;
 
 /** Does a job; the answer has one member, which says what it is. */
 export async function job(lane, program, task) {
-  const answer = await post("/api/job", { lane: `${page} ${lane}`, ...program, task });
+  const answer = await post("/api/job", { lane: `${page} ${lane}`, number: ++number, ...program, task });
   return typeof answer === "string" ? { [answer]: true } : answer;
 }
 
