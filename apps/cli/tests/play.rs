@@ -205,7 +205,9 @@ fn only_the_own_page_is_answered() {
         let headers: Vec<String> = headers.iter().map(ToString::to_string).collect();
         play.raw(method, path, &headers, "{}").0
     };
-    assert_eq!(status("GET", "/", &[&host]), 200);
+    for page in ["/", "/app.js", "/app.css", "/icon.svg", "/licenses.txt"] {
+        assert_eq!(status("GET", page, &[&host]), 200);
+    }
     assert_eq!(status("GET", "/api/shelf", &[&host, &token]), 200);
     assert_eq!(status("GET", "/api/shelf", &[&format!("Host: localhost:{port}"), &token]), 200);
     assert_eq!(status("GET", "/api/shelf", &[&host]), 403);

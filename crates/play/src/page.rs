@@ -8,7 +8,7 @@ pub(crate) struct Asset {
     pub bytes: &'static [u8],
 }
 
-const ASSETS: [Asset; 4] = [
+const ASSETS: [Asset; 5] = [
     Asset {
         address: "/",
         kind: "text/html; charset=utf-8",
@@ -28,6 +28,11 @@ const ASSETS: [Asset; 4] = [
         address: "/icon.svg",
         kind: "image/svg+xml",
         bytes: include_bytes!("../web/dist/icon.svg"),
+    },
+    Asset {
+        address: "/licenses.txt",
+        kind: "text/plain; charset=utf-8",
+        bytes: include_bytes!("../web/dist/licenses.txt"),
     },
 ];
 

@@ -250,6 +250,8 @@ async function fill() {
     const link = make("a", { href: address, target: "_blank", rel: "noopener" }, [title]);
     $("book").lastElementChild.lastElementChild.append(make("li", {}, [link]));
   }
+  const licenses = make("a", { href: "./licenses.txt", target: "_blank" }, ["Licenses of this page's libraries"]);
+  $("book").lastElementChild.append(make("p", {}, [licenses]));
   return { folder, files };
 }
 
