@@ -242,16 +242,17 @@ async function fill() {
     }
   });
   let part = null;
+  const pages = document.querySelector("#book nav > div");
   for (const { part: next, title, address } of book) {
     if (next !== part) {
       part = next;
-      $("book").lastElementChild.append(make("h2", {}, [part]), make("ul"));
+      pages.append(make("h2", {}, [part]), make("ul"));
     }
     const link = make("a", { href: address, target: "_blank", rel: "noopener" }, [title]);
-    $("book").lastElementChild.lastElementChild.append(make("li", {}, [link]));
+    pages.lastElementChild.append(make("li", {}, [link]));
   }
   const licenses = make("a", { href: "./licenses.txt", target: "_blank" }, ["Licenses of this page's libraries"]);
-  $("book").lastElementChild.append(make("p", {}, [licenses]));
+  pages.parentElement.append(make("p", {}, [licenses]));
   return { folder, files };
 }
 
