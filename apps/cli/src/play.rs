@@ -14,13 +14,12 @@ use crate::{interrupt, messages, report};
 pub(crate) fn serve(options: &Options, playing: Playing) -> Result<(), Report> {
     let Playing { folder, port, no_open, time } = playing;
     let command = std::env::current_exe().map_err(|error| messages::no_command(&error))?;
-    let precision = ["--precision".to_string(), options.precision.to_string()];
     let settings = Settings {
         folder,
         port,
         limits: limits(options, time.seconds),
         command,
-        options: precision.map(OsString::from).to_vec(),
+        options: words(options),
     };
     interrupt::keeps(|| {
         let server = Server::new(settings)?;
@@ -41,6 +40,22 @@ pub(crate) fn work(options: &Options, working: &PlayWorking) -> Result<(), Repor
         PlayRole::Job => lambada_play::work(folder, options, limits, input, output),
         PlayRole::Editor => lambada_play::edit(folder, options, limits, input, output).map(|_| ()),
     }
+}
+
+/// The options of this command for those that do its work.
+fn words(options: &Options) -> Vec<OsString> {
+    let values = [
+        ("--precision", options.precision.to_string()),
+        ("--threads", options.threads.to_string()),
+    ];
+    let flags = [
+        ("--check", options.checks),
+        ("--flush-subnormals", options.flush_subnormals),
+        ("--no-nests", !options.nests),
+    ];
+    let values = values.into_iter().flat_map(|(name, value)| [name.to_string(), value]);
+    let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.to_string());
+    values.chain(flags).map(OsString::from).collect()
 }
 
 fn limits(options: &Options, seconds: u64) -> Limits {
