@@ -51,7 +51,9 @@ pub fn complaints(root: &Path, sources: &[PathBuf]) -> Vec<String> {
                 let target = normal(&file.parent().unwrap_or(file).join(&path));
                 let inside = target.strip_prefix(&folder).ok().and_then(|p| p.iter().next());
                 let packaged = inside.is_some_and(|first| {
-                    included.iter().any(|part| part.trim_start_matches('/') == first)
+                    included
+                        .iter()
+                        .any(|part| part.split('/').nth(1).is_some_and(|own| own == first))
                 });
                 if !packaged {
                     complaints.push(format!(

@@ -2,6 +2,7 @@
 
 mod models;
 mod offered;
+mod play;
 
 use std::path::PathBuf;
 
@@ -10,6 +11,7 @@ use lambada::Precision;
 
 pub use models::{Chart, Method, Metric, Model, Predicting, Sampling, Searching, Table};
 pub use offered::Offered;
+pub use play::{PlayRole, PlayWorking, Playing};
 
 const EXAMPLES: &str = "Examples:
   lambada check model.lam
@@ -228,6 +230,11 @@ pub enum Command {
         #[arg(long, hide = true)]
         stdio: bool,
     },
+    /// Open a page in the browser to try programs: values, derivatives, stages, pictures
+    Play(Playing),
+    /// Do the work of a page: a job, or a language server
+    #[command(hide = true)]
+    PlayWorker(PlayWorking),
     /// Make a folder with a small program, its data and how to run it
     New {
         /// The folder, which must not exist

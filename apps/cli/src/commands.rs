@@ -9,7 +9,7 @@ use crate::args::{self, Args, Command, DataArgs};
 use crate::interrupt::Interrupt;
 use crate::report::{self, Report};
 use crate::shell::Shell;
-use crate::{messages, new, pages, repl};
+use crate::{messages, new, pages, play, repl};
 
 /// Runs a command.
 pub fn run(args: Args) -> Result<(), Report> {
@@ -84,6 +84,8 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Repl { file, engine, look } => repl::run(shell, file.as_deref(), engine, look),
         Command::Fmt { files, check, upgrade } => shell.format(&files, check, upgrade),
         Command::Lsp { stdio: _ } => lsp(shell.session.options().clone()),
+        Command::Play(playing) => play::serve(shell.session.options(), playing),
+        Command::PlayWorker(working) => play::work(shell.session.options(), &working),
         Command::New { name } => new::run(&name),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { folder } => pages::manual(folder.as_deref()),

@@ -9,6 +9,7 @@ mod messages;
 mod models;
 mod new;
 mod pages;
+mod play;
 mod plot;
 mod progress;
 mod repl;

@@ -13,6 +13,23 @@ pub const NO_THREAD: &str = "error: the system has no memory for another thread\
 /// The stream of an editor ended without the request `shutdown`.
 pub const NO_SHUTDOWN: &str = "error: the editor ended without `shutdown`\n";
 
+/// The address of the playground.
+pub fn plays(address: &str) -> String {
+    format!(
+        "{address}\nThe address holds a secret: whoever has it can run programs. Ctrl-C ends the playground.\n"
+    )
+}
+
+/// A browser that cannot be opened.
+pub fn no_browser(error: &std::io::Error) -> String {
+    format!("note: no browser could be opened ({error}); open the address by hand\n")
+}
+
+/// The path of the command is unknown.
+pub fn no_command(error: &std::io::Error) -> String {
+    format!("error: cannot find the command itself, which does the work of the page: {error}\n")
+}
+
 /// Standard output cannot be written.
 pub fn not_printed(error: &std::io::Error) -> String {
     format!("error: cannot write to standard output: {error}\n")

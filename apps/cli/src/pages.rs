@@ -37,7 +37,8 @@ pub fn manual(folder: Option<&Path>) -> Result<(), Report> {
     std::fs::create_dir_all(folder)
         .map_err(|error| messages::not_written(&folder.display().to_string(), &error))?;
     write("lambada", &command)?;
-    for one in command.get_subcommands().filter(|one| one.get_name() != "help") {
+    let is_page = |one: &&clap::Command| one.get_name() != "help" && !one.is_hide_set();
+    for one in command.get_subcommands().filter(is_page) {
         let name = format!("lambada-{}", one.get_name());
         write(&name, one)?;
     }

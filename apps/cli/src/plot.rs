@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use lambada::{
-    Along, Data, Expression, Failure, Inputs, Operator, Options, RESULT, Range, Slopes, Sweep,
-    Swept, Unit,
+    Along, Data, Expression, Inputs, Operator, Options, RESULT, Range, Slopes, Sweep, Swept, Unit,
 };
-use lambada_plot::{Numbers, Panel, Picture, listed, sampled, steps, svg};
+use lambada_plot::{Picture, svg};
 
 use crate::args::{self, DataArgs, Drawing, Mode};
 use crate::report::Report;
@@ -108,48 +107,21 @@ impl Shell {
     ) -> Result<Picture, Report> {
         let working = progress::working("drawing");
         let picture = match ends {
-            Some(ends) => along(sweep, ends),
-            None => indexed(sweep),
+            Some(ends) => {
+                let across = sweep.parameter().unwrap_or_default();
+                let mut evaluate = |x: f64| sweep.at(x).map(Swept::panels);
+                Picture::along(across, ends, sweep.is_whole(), &mut evaluate).map(Some)
+            }
+            None => sweep
+                .lists()
+                .map(|lists| (!lists.values.is_empty()).then(|| Picture::indexed(lists.panels()))),
         };
         drop(working);
         let picture = picture
             .map_err(|failure| report::failure(&self.session, &failure, self.color))?
             .ok_or_else(|| self.told([sweep.no_range()]))?;
-        if sweep.draws_slopes() && picture.panels.len() < 2 {
-            return Err(self.told([sweep.no_slope()]));
-        }
-        if picture.is_empty() {
-            return Err(self.told([sweep.nothing_visible()]));
-        }
+        let judged = sweep.judge(picture.panels.len(), !picture.is_empty());
+        judged.map_err(|p| self.told([p]))?;
         Ok(picture)
     }
-}
-
-/// The picture over a range of a parameter.
-fn along(sweep: &Sweep, (low, high): (f64, f64)) -> Result<Option<Picture>, Failure> {
-    let mut evaluate = |x: f64| -> Result<Numbers, Failure> {
-        let Swept { values, slopes } = sweep.at(x)?;
-        Ok(std::iter::once(values).chain(slopes).collect())
-    };
-    let panels = match sweep.is_whole() {
-        true => steps((low as i64, high as i64), &mut evaluate)?,
-        false => sampled((low, high), &mut evaluate)?,
-    };
-    let across = sweep.parameter().unwrap_or_default().to_string();
-    Ok(Some(Picture { across, range: (low, high), whole: sweep.is_whole(), panels }))
-}
-
-/// The picture of arrays over their index; `None` if there are none.
-fn indexed(sweep: &Sweep) -> Result<Option<Picture>, Failure> {
-    let Swept { values, slopes } = sweep.lists()?;
-    if values.is_empty() {
-        return Ok(None);
-    }
-    let groups = std::iter::once(values).chain(slopes.filter(|slopes| !slopes.is_empty()));
-    let longest = |lists: &Vec<(String, Vec<f64>)>| lists.iter().map(|(_, list)| list.len()).max();
-    let groups: Vec<Vec<(String, Vec<f64>)>> = groups.collect();
-    let count = groups.iter().filter_map(longest).max().unwrap_or(0);
-    let panels: Vec<Panel> = groups.into_iter().map(listed).collect();
-    let range = if count > 1 { (0.0, (count - 1) as f64) } else { (-0.5, 0.5) };
-    Ok(Some(Picture { across: "index".into(), range, whole: true, panels }))
 }

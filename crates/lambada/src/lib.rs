@@ -6,6 +6,7 @@
 #[doc = include_str!("../README.md")]
 struct ReadMe;
 
+mod answer;
 mod api;
 mod bench;
 mod brief;
@@ -51,6 +52,7 @@ mod upgrade;
 pub mod vectors;
 mod verify;
 
+pub use answer::{Answer, answer, drawn_arguments, signature};
 pub use api::{
     Arg, Args, Blocks, Builder, Definition, Derivation, Diagnostic, Direction, Element, Error,
     ErrorKind, Function, Gradient, Hessian, Hvp, IntoArg, Jacobian, Jvp, Model, Output, Parameter,

@@ -148,6 +148,14 @@ pub struct Swept<T> {
     pub slopes: Option<Vec<(String, T)>>,
 }
 
+impl<T> Swept<T> {
+    /// The values, and the derivatives if there are any.
+    pub fn panels(self) -> Vec<Vec<(String, T)>> {
+        let slopes = self.slopes.filter(|slopes| !slopes.is_empty());
+        std::iter::once(self.values).chain(slopes).collect()
+    }
+}
+
 impl Sweep {
     /// Prepares a definition for evaluation along a range. `options` depend on the arguments.
     ///
@@ -372,14 +380,16 @@ impl Sweep {
         messages::no_range(&self.name, self.numbers.first().map(String::as_str))
     }
 
-    /// The problem of a result without visible points.
-    pub fn nothing_visible(&self) -> Problem {
-        messages::nothing_visible(&self.name)
-    }
-
-    /// The problem of a result without reals, if derivatives are requested.
-    pub fn no_slope(&self) -> Problem {
-        messages::no_slope(&self.name)
+    /// Checks a picture by its number of panels, and by whether any point is visible.
+    ///
+    /// # Errors
+    /// No point is visible, or derivatives are requested of a result without reals.
+    pub fn judge(&self, panels: usize, is_visible: bool) -> Result<(), Problem> {
+        match (self.draws_slopes() && panels < 2, is_visible) {
+            (true, _) => Err(messages::no_slope(&self.name)),
+            (false, false) => Err(messages::nothing_visible(&self.name)),
+            (false, true) => Ok(()),
+        }
     }
 
     fn swept<T>(

@@ -1,19 +1,25 @@
-//! The files of a program: open buffers, which win over the disk.
+//! The files of a program: open buffers, which win over the files below.
 
 use std::collections::HashMap;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lambada::{Disk, Files};
+use lambada::Files;
 
-/// Open buffers by canonical path, over the files of the disk.
-#[derive(Debug, Default)]
+/// Open buffers by canonical path, over other files.
+#[derive(Debug)]
 pub(crate) struct Buffers {
     open: Mutex<HashMap<PathBuf, Arc<str>>>,
+    below: Arc<dyn Files>,
 }
 
 impl Buffers {
+    /// No buffers, over files.
+    pub fn over(below: Arc<dyn Files>) -> Buffers {
+        Buffers { open: Mutex::default(), below }
+    }
+
     fn open(&self) -> MutexGuard<'_, HashMap<PathBuf, Arc<str>>> {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -37,12 +43,15 @@ impl Buffers {
 impl Files for Buffers {
     fn read(&self, path: &Path) -> io::Result<String> {
         let open = self.open().get(&Buffers::settled(path)).cloned();
-        open.map_or_else(|| Disk.read(path), |text| Ok(text.to_string()))
+        open.map_or_else(|| self.below.read(path), |text| Ok(text.to_string()))
     }
 
     fn canonical(&self, path: &Path) -> io::Result<PathBuf> {
         let settled = Buffers::settled(path);
-        if self.open().contains_key(&settled) { Ok(settled) } else { Disk.canonical(path) }
+        match self.open().contains_key(&settled) {
+            true => Ok(settled),
+            false => self.below.canonical(path),
+        }
     }
 }
 

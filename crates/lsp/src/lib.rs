@@ -43,4 +43,4 @@ mod uri;
 mod worker;
 mod world;
 
-pub use server::serve;
+pub use server::{serve, serve_over};

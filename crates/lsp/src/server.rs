@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 
-use lambada::Options;
+use lambada::{Disk, Files, Options};
 use lambada_source::stack;
 use lsp_server::{ErrorCode, Message, Notification, Request, RequestId, Response, ResponseError};
 use lsp_types::notification::{
@@ -40,9 +40,19 @@ use crate::world::World;
 /// Time that a hover waits for its derivative.
 const HOVER: Duration = Duration::from_millis(250);
 
-/// Serves a client until it says `exit` or its stream ends. Returns the exit code: 0 after a
-/// `shutdown`, else 1.
+/// Serves a client until it says `exit` or its stream ends. Programs import files of the disk.
+/// Returns the exit code: 0 after a `shutdown`, else 1.
 pub fn serve(
+    input: impl Read + Send + 'static,
+    output: impl Write + Send + 'static,
+    options: Options,
+) -> u8 {
+    serve_over(Arc::new(Disk), input, output, options)
+}
+
+/// As [`serve`], for programs that import other files.
+pub fn serve_over(
+    files: Arc<dyn Files>,
     input: impl Read + Send + 'static,
     output: impl Write + Send + 'static,
     options: Options,
@@ -50,7 +60,7 @@ pub fn serve(
     let (events, inbox) = channel();
     transport::read(input, events.clone(), Event::Message);
     let (outbox, writer) = transport::write(output);
-    let world = World::new(options.clone());
+    let world = World::new(files, options.clone());
     let report = Arc::new(move |ticket, done| _ = events.send(Event::Done(ticket, done)));
     let workers = Workers::new(world.buffers.clone(), options, report);
     let mut server = Server {

@@ -8,9 +8,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use lambada::{
-    Cancel, Data, Executable, Inputs, Operator, Options, Problem, Session, Style, Unit, label,
-};
+use lambada::{Cancel, Inputs, Operator, Options, Problem, Session, Stopped, Style, Unit, answer};
 use serde::{Deserialize, Serialize};
 
 use crate::buffers::Buffers;
@@ -248,24 +246,19 @@ fn evaluated(
     for value in values {
         inputs.read_argument(value).map_err(|problem| told(vec![problem]))?;
     }
-    let call = unit.call_at(entry, operator, None, &inputs).map_err(told)?;
-    let args = call.arguments(&inputs).map_err(told)?;
-    let names = call.wrt_names();
-    let options = Options { quick: lambada::soon(&args), ..session.options().clone() };
-    let executable = Executable::with(call.program, call.entry, &options).map_err(told)?;
-    let result = executable.run(&args).map_err(|why| session.render_failure(&why, false))?;
+    let answer = answer(unit, entry, operator, None, &inputs).map_err(|stopped| match stopped {
+        Stopped::Problems(problems) => told(problems),
+        Stopped::Failure(why) => session.render_failure(&why, false),
+    })?;
     let style = Style {
         width: Some(WIDTH),
         most: Some(MOST),
-        reals: options.precision,
+        reals: session.options().precision,
         ..Style::default()
     };
-    let shown = |value: &Data| value.show(style);
-    match (operator, result) {
-        (Operator::Grad, Data::Tuple(pair)) if pair.len() == 2 => {
-            let gradient = label(operator, &names, pair[1].clone());
-            Ok(format!("value = {}\ngradient = {}\n", shown(&pair[0]), shown(&gradient)))
-        }
-        (_, value) => Ok(format!("{}\n", shown(&value))),
-    }
+    let value = answer.value.show(style);
+    Ok(match answer.derivative {
+        Some(gradient) => format!("value = {value}\ngradient = {}\n", gradient.show(style)),
+        None => format!("{value}\n"),
+    })
 }

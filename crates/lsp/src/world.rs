@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use lambada::{Options, Session};
+use lambada::{Files, Options, Session};
 use lambada_source::Span;
 use lsp_types::{Location, TextDocumentContentChangeEvent, TextDocumentPositionParams, Uri};
 
@@ -44,8 +44,8 @@ pub(crate) struct World {
 }
 
 impl World {
-    pub fn new(options: Options) -> World {
-        let buffers = Arc::new(Buffers::default());
+    pub fn new(files: Arc<dyn Files>, options: Options) -> World {
+        let buffers = Arc::new(Buffers::over(files));
         World {
             session: Session::with(buffers.clone(), options.clone()),
             buffers,

@@ -61,6 +61,31 @@ pub struct Picture {
 }
 
 impl Picture {
+    /// The curves of a function over a range of `across`; `whole` ranges are of integers.
+    ///
+    /// # Errors
+    /// Those of the function.
+    pub fn along<E>(
+        across: &str,
+        (low, high): (f64, f64),
+        whole: bool,
+        evaluate: &mut dyn FnMut(f64) -> Result<Numbers, E>,
+    ) -> Result<Picture, E> {
+        let panels = match whole {
+            true => steps((low as i64, high as i64), evaluate)?,
+            false => sampled((low, high), evaluate)?,
+        };
+        Ok(Picture { across: across.to_string(), range: (low, high), whole, panels })
+    }
+
+    /// Named lists over their index, each group in a panel.
+    pub fn indexed(groups: Vec<Vec<(String, Vec<f64>)>>) -> Picture {
+        let longest = groups.iter().flatten().map(|(_, list)| list.len()).max().unwrap_or(0);
+        let range = if longest > 1 { (0.0, (longest - 1) as f64) } else { (-0.5, 0.5) };
+        let panels = groups.into_iter().map(listed).collect();
+        Picture { across: "index".into(), range, whole: true, panels }
+    }
+
     /// Whether no point is visible.
     pub fn is_empty(&self) -> bool {
         self.panels.iter().all(|panel| panel.curves.iter().all(|curve| curve.pieces.is_empty()))

@@ -15,7 +15,7 @@ use super::ty::{Type, Variant};
 use super::value::Value;
 #[cfg(feature = "paper")]
 use crate::paper::{Mode, PaperStage};
-use crate::{Engine, Observer, Operator, Stage, Verification, Verify, operators};
+use crate::{Engine, Observer, Operator, Stage, Verification, Verify};
 
 /// A definition of a program. The first call compiles it. Many threads may call it; each has memory
 /// of its own.
@@ -80,14 +80,7 @@ impl Model {
         self.with_unit(|unit| {
             let call =
                 unit.call_of(name, Operator::Value, None, given.as_deref().unwrap_or(&[]))?;
-            let of = |ty: &_| Type::of(&call.program, ty);
-            let parameter = |(name, ty): &(std::rc::Rc<str>, _)| Parameter {
-                name: (&**name).into(),
-                ty: of(ty),
-                is_real: operators::carries_derivative(&call.program, ty),
-            };
-            let parameters = call.signature().params.iter().map(parameter).collect();
-            let result = call.signature().result.as_ref().map(of);
+            let (parameters, result) = (call.typed_parameters(), call.result());
             let variants = Type::variants(&call.program, call.signature());
             let types = match given {
                 None if unit.checked.is_open(name) => Types::Open(Mutex::default()),

@@ -35,7 +35,7 @@ const ARITHMETIC: [(BinaryOp, Compute); 6] = [
 ];
 
 /// Draws one value for each parameter, with reals from a range.
-pub(super) fn draw(
+pub(crate) fn draw(
     program: &Program,
     signature: &Signature,
     random: &mut Random,

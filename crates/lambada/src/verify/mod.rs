@@ -21,6 +21,7 @@ use crate::{Call, Engine, Inputs, Options, Unit};
 
 pub use checks::Finding as Check;
 use checks::{CHECKS, Derivatives};
+pub(crate) use draw::draw;
 
 /// A request for verification.
 #[derive(Clone, Copy)]
@@ -216,7 +217,7 @@ fn points(
     let mut random = Random(1);
     let (mut points, mut last) = (Vec::new(), None);
     for range in RANGES.into_iter().cycle().take(DRAWS) {
-        let args = widened(draw::draw(&call.program, call.signature(), &mut random, range));
+        let args = widened(draw(&call.program, call.signature(), &mut random, range));
         match derivatives.value(&args) {
             Ok(value) if reals(&value).iter().all(|x| x.is_finite()) => points.push((args, value)),
             Ok(_) => last = Some("has no finite value at any point drawn".to_string()),

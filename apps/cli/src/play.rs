@@ -1,0 +1,67 @@
+//! `lambada play`: serves the page, and does its work in children.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use lambada::Options;
+use lambada_play::{Limits, Server, Settings};
+
+use crate::args::{PlayRole, PlayWorking, Playing};
+use crate::report::Report;
+use crate::{interrupt, messages, report};
+
+/// Serves the page until Ctrl-C.
+pub(crate) fn serve(options: &Options, playing: Playing) -> Result<(), Report> {
+    let Playing { folder, port, no_open, time } = playing;
+    let command = std::env::current_exe().map_err(|error| messages::no_command(&error))?;
+    let settings = Settings {
+        folder,
+        port,
+        limits: limits(options, time.seconds),
+        command,
+        options: words(options),
+    };
+    interrupt::keeps(|| {
+        let server = Server::new(settings)?;
+        let address = server.address();
+        report::result(&messages::plays(&address))?;
+        if !no_open && let Err(error) = open::that_detached(&address) {
+            report::tell(&messages::no_browser(&error));
+        }
+        server.serve(&interrupt::pressed)
+    })
+}
+
+/// Does a job, or serves the editor of a page.
+pub(crate) fn work(options: &Options, working: &PlayWorking) -> Result<(), Report> {
+    let limits = limits(options, working.time.seconds);
+    let (folder, input, output) = (working.folder.as_deref(), std::io::stdin(), std::io::stdout());
+    match working.role {
+        PlayRole::Job => lambada_play::work(folder, options, limits, input, output),
+        PlayRole::Editor => lambada_play::edit(folder, options, limits, input, output).map(|_| ()),
+    }
+}
+
+/// The options of this command for those that do its work.
+fn words(options: &Options) -> Vec<OsString> {
+    let values = [
+        ("--precision", options.precision.to_string()),
+        ("--threads", options.threads.to_string()),
+    ];
+    let flags = [
+        ("--check", options.checks),
+        ("--flush-subnormals", options.flush_subnormals),
+        ("--no-nests", !options.nests),
+    ];
+    let values = values.into_iter().flat_map(|(name, value)| [name.to_string(), value]);
+    let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.to_string());
+    values.chain(flags).map(OsString::from).collect()
+}
+
+fn limits(options: &Options, seconds: u64) -> Limits {
+    let usual = Limits::default();
+    Limits {
+        time: Duration::from_secs(seconds),
+        memory: options.max_memory.unwrap_or(usual.memory),
+    }
+}

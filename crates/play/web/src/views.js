@@ -1,0 +1,164 @@
+// The views of a definition: each has controls, a job, and a way to show the answer.
+
+import { choice, copier, make, select } from "./dom.js";
+import { colored } from "./language.js";
+
+const MODES = [["reverse", "Reverse"], ["forward", "Forward"]];
+const OF = [["value", "The value"], ["grad", "Value and gradient"], ["vjp", "Reverse derivative"], ["jvp", "Forward derivative"]];
+const STAGES = [
+  ["combinators", "Combinators"], ["linear", "Linear target (Appendix A)"], ["applied", "Applied target (Appendix C)"],
+  ["shared", "Applied, primal once"], ["steps", "The derivation, step by step"],
+];
+const FORMS = [["schedule", "Schedule"], ["core", "Core"], ["anf", "Array program"], ["loops", "Loops"]];
+
+/** A text with its colors, and a button that copies it. */
+function code(text, language, title) {
+  const block = make("pre", { class: "code", tabindex: "0", role: "region", "aria-label": title });
+  colored(block, text, language);
+  const head = make("div", { class: "title" }, [make("span", { "aria-hidden": "true" }, [title]), copier(() => text)]);
+  return make("div", { class: "block" }, [head, block]);
+}
+
+/** A list of names and values. */
+function table(rows) {
+  const list = make("dl", { class: "values" });
+  for (const [name, value, kind] of rows) {
+    list.append(make("dt", { class: kind }, [name]), make("dd", { class: kind }, [make("pre", {}, [value])]));
+  }
+  return list;
+}
+
+/** The steps of a derivation: the text between numbered lines. */
+export function steps(text) {
+  const parts = [];
+  let head = [];
+  for (const line of text.split("\n")) {
+    const begins = /^(?:Step )?\d+[.:)]\s/.test(line);
+    if (begins) parts.push([]);
+    (parts.at(-1) ?? head).push(line);
+  }
+  return { head: head.join("\n").trim(), steps: parts.map((lines) => lines.join("\n").trimEnd()) };
+}
+
+/**
+ * The views by name. `options` holds the choices of a view; `again` does its job once more after a
+ * choice, `shown` shows the last answer once more.
+ */
+export const views = {
+  result: {
+    title: "Result",
+    defaults: {},
+    controls: () => [],
+    task: (entry, values) => ({ kind: "value", entry, values }),
+    answer: "value",
+    show: ({ value, gradient }) => [
+      table([
+        ["value", value, "primal"],
+        ...gradient.map(([name, text]) => [`∂/∂${name}`, text, "slope"]),
+      ]),
+    ],
+  },
+  derivative: {
+    title: "Derivative",
+    defaults: { mode: "reverse" },
+    controls: (options, again) => [choice("Mode", MODES, options.mode, (mode) => again({ mode }))],
+    task: (entry, _, { mode }) => ({ kind: "derivative", entry, mode }),
+    answer: "text",
+    show: (text) => [code(text, "lambada", "Source")],
+  },
+  stages: {
+    title: "Stages",
+    defaults: { mode: "reverse", stage: "linear", step: 0 },
+    controls: (options, again) => [
+      select("Stage", STAGES, options.stage, (stage) => again({ stage, step: 0 })),
+      choice("Mode", MODES, options.mode, (mode) => again({ mode })),
+    ],
+    task: (entry, _, { mode, stage }) =>
+      stage === "steps" ? { kind: "steps", entry, mode } : { kind: "stage", entry, mode, stage },
+    answer: "text",
+    show(text, options, change) {
+      if (options.stage !== "steps") return [code(text, "lambada", STAGES.find(([name]) => name === options.stage)[1])];
+      const { head, steps: all } = steps(text);
+      if (all.length === 0) return [code(text, "lambada", "The derivation")];
+      const at = Math.min(options.step, all.length - 1);
+      const move = (title, to) => {
+        const button = make("button", { type: "button", "data-move": title }, [title]);
+        button.disabled = to < 0 || to >= all.length;
+        button.addEventListener("click", () => change({ step: to }, title));
+        return button;
+      };
+      const slider = make("input", { type: "range", min: 1, max: all.length, step: 1, "aria-label": "Step" });
+      slider.value = at + 1;
+      slider.addEventListener("input", () => change({ step: Number(slider.value) - 1 }, "Step"));
+      const bar = make("div", { class: "bar" }, [
+        move("Previous", at - 1), move("Next", at + 1), slider,
+        make("span", { "aria-live": "polite" }, [`Step ${at + 1} of ${all.length}`]),
+      ]);
+      const shown = [bar, code(all[at], "lambada", `Step ${at + 1}`)];
+      return head ? [make("pre", { class: "head" }, [head]), ...shown] : shown;
+    },
+  },
+  schedule: {
+    title: "Schedule",
+    defaults: { of: "grad", form: "schedule" },
+    controls: (options, again) => [
+      select("Form", FORMS, options.form, (form) => again({ form })),
+      select("Of", OF, options.of, (of) => again({ of })),
+    ],
+    task: (entry, _, { of, form }) => ({ kind: "show", entry, form, of }),
+    answer: "text",
+    show: (text, { form }) => [code(text, form === "core" ? "lambada" : "plain", FORMS.find(([name]) => name === form)[1])],
+  },
+  c: {
+    title: "C",
+    defaults: { of: "grad" },
+    controls: (options, again) => [select("Of", OF, options.of, (of) => again({ of }))],
+    task: (entry, _, { of }) => ({ kind: "show", entry, form: "c", of }),
+    answer: "text",
+    show: (text) => [code(text, "c", "C")],
+  },
+  plot: {
+    title: "Plot",
+    defaults: { parameter: null, low: "-5", high: "5", slopes: true },
+    controls(options, again, definition) {
+      const numbers = (definition.parameters ?? []).filter(({ type }) => type === "real" || type === "int");
+      const names = numbers.map(({ name }) => [name, name]);
+      const across = parameterOf(options, definition) ?? "";
+      const shown = [select("Along", [...names, ["", "the index of an array"]], across, (parameter) => again({ parameter }))];
+      for (const [key, title] of across === "" ? [] : [["low", "from"], ["high", "to"]]) {
+        const field = make("input", { type: "text", inputmode: "decimal", class: "number" });
+        field.value = options[key];
+        field.addEventListener("change", () => again({ [key]: field.value }));
+        shown.push(make("label", {}, [`${title} `, field]));
+      }
+      const box = make("input", { type: "checkbox" });
+      box.checked = options.slopes;
+      box.addEventListener("change", () => again({ slopes: box.checked }));
+      shown.push(make("label", {}, [box, " derivative"]));
+      return shown;
+    },
+    task(entry, values, options, definition) {
+      const parameter = parameterOf(options, definition);
+      const range = parameter && { parameter, low: Number(options.low), high: Number(options.high) };
+      return { kind: "plot", entry, values, range: range || null, slopes: options.slopes };
+    },
+    answer: "picture",
+    show(svg, options, _, definition) {
+      const across = parameterOf(options, definition) ?? "the index";
+      const slopes = options.slopes ? " and its derivative" : "";
+      const image = make("img", {
+        class: "plot", alt: `${definition.name}${slopes} along ${across}`,
+        src: `data:image/svg+xml,${encodeURIComponent(svg)}`,
+      });
+      return [image];
+    },
+  },
+};
+
+/** The parameter along which to draw: the chosen one, else the first number. */
+function parameterOf(options, definition) {
+  const numbers = (definition.parameters ?? []).filter(({ type }) => type === "real" || type === "int");
+  if (options.parameter === "") return null;
+  const chosen = numbers.find(({ name }) => name === options.parameter);
+  return (chosen ?? numbers.find(({ type }) => type === "real") ?? numbers[0])?.name ?? null;
+}
