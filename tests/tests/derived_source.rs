@@ -323,9 +323,7 @@ def f [n] (p : {mu : real, w : [n]real, q : inner}) (x : real) (k : int) : real 
             let derived = session.load_text("derived.lam", &source, None).expect("it is a program");
             let name = if operator == Operator::Jvp { "f_forward" } else { "f_reverse" };
             let again = derived.call(name, Operator::Value, None).expect("it is there");
-            // By its meaning at each order; the compiler, which `programs` tests, sees the first.
-            let compiled = (order == 1).then_some(Engine::Anf);
-            for engine in [Engine::Core].into_iter().chain(compiled) {
+            for engine in BOTH {
                 let found = run(&again.program, again.entry, engine, &given).expect("it runs");
                 all_close(&name, &numbers(&found), &numbers(&expected), Tolerance::mixed(1e-9))
                     .unwrap_or_else(|e| panic!("{wrt:?}, {engine:?}: {e}\n{source}"));

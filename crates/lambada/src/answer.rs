@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use lambada_core::data::Data;
 use lambada_source::{Problem, stack};
-use lambada_testkit::Random;
+use lambada_compare::Random;
 
 use crate::bench::Stopped;
 use crate::operators::{self, Operator};
