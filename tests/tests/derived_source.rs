@@ -20,7 +20,7 @@ const MODES: [Operator; 2] = [Operator::Jvp, Operator::Vjp];
 /// Derivatives of derivatives are compared too, up to this order.
 const ORDERS: usize = 2;
 
-/// The meaning of a program, and what the optimizer makes of it.
+/// The meaning of a program, and its optimized form.
 const BOTH: [Engine; 2] = [Engine::Core, Engine::Anf];
 
 /// Reasons why the language has no form for a derivative yet.
@@ -36,7 +36,7 @@ fn has_no_form(problem: &Problem) -> bool {
 }
 
 /// Compares the printed derivatives of a definition with the built-in ones, and theirs; gives the
-/// number of comparisons. `engines` run what is printed. `some`: only of those that have a form as
+/// number of comparisons. `engines` run the printed ones. `some`: only of those that have a form as
 /// source.
 fn compare(
     unit: &Unit,

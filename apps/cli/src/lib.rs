@@ -34,7 +34,7 @@ fn ended(result: Result<(), String>) -> u8 {
     if report::is_internal() { INTERNAL } else { 1 }
 }
 
-/// The exit code of a command that did what it was asked to.
+/// The exit code of a success.
 const SUCCESS: u8 = 0;
 
 /// The exit code of a bug in the compiler.

@@ -331,7 +331,7 @@ impl Shell {
     }
 }
 
-/// Tells what looks wrong before the first draw.
+/// Tells the findings before the first draw.
 fn doubt(posterior: &Posterior, seed: u64) {
     let Lints { findings, looked } = lints(posterior, seed);
     for finding in findings {
