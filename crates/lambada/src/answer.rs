@@ -2,9 +2,9 @@
 
 use std::rc::Rc;
 
+use lambada_compare::Random;
 use lambada_core::data::Data;
 use lambada_source::{Problem, stack};
-use lambada_compare::Random;
 
 use crate::bench::Stopped;
 use crate::operators::{self, Operator};
