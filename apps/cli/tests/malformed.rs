@@ -10,6 +10,8 @@ use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
+use lambada_testkit::interruptible;
+
 /// Programs with one mistake each.
 const SOURCES: [&str; 84] = [
     "def",
@@ -538,10 +540,12 @@ fn interrupted_commands_leave_nothing() {
     ];
     for (number, (args, signal)) in commands.into_iter().enumerate() {
         let mark = format!("LAMBADA_TEST_MARK={}-{number}", std::process::id());
-        // Background test runs ignore interrupts, and their children inherit that.
-        let mut command = Command::new("env");
-        command.args(["--default-signal=INT,TERM,HUP", env!("CARGO_BIN_EXE_lambada")]).args(args);
-        command.current_dir(folder.path()).env("LAMBADA_CACHE", &cache).stdin(Stdio::null());
+        let mut command = interruptible(env!("CARGO_BIN_EXE_lambada"));
+        command
+            .args(args)
+            .current_dir(folder.path())
+            .env("LAMBADA_CACHE", &cache)
+            .stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let (name, value) = mark.split_once('=').expect("it has both");
         let mut child = command.env(name, value).spawn().expect("it starts");

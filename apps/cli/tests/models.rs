@@ -3,6 +3,8 @@
 use std::path::Path;
 use std::process::{Command, Output};
 
+use lambada_testkit::interruptible;
+
 const SCHOOLS: &str = "import \"std/space\"
 import \"std/dist\"
 import \"std/random\"
@@ -166,7 +168,7 @@ fn interrupted_chains_are_kept() {
     let folder = folder(SCHOOLS);
     // Long enough to compile and to begin; longer on a machine that is busy.
     for seconds in [5, 20, 80] {
-        let child = Command::new(env!("CARGO_BIN_EXE_lambada"))
+        let child = interruptible(env!("CARGO_BIN_EXE_lambada"))
             .args(["sample", "p.lam", "schools", "--data", "p.json", "--warmup", "50"])
             .args(["--target-accept", "0.9999", "--draws", "4000000000", "--threads", "4"])
             .args(["--output", "draws.csv"])

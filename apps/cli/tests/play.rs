@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
+use lambada_testkit::interruptible;
 use serde_json::{Value, json};
 
 /// Longer than any answer takes on a busy machine.
@@ -33,7 +34,7 @@ impl Play {
     }
 
     fn within(seconds: u64, arguments: &[&str]) -> Play {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_lambada"))
+        let mut child = interruptible(env!("CARGO_BIN_EXE_lambada"))
             .args(["play", "--no-open", "--port", "0", "--seconds", &seconds.to_string()])
             .args(arguments)
             .stdin(Stdio::null())

@@ -48,7 +48,12 @@ pub(crate) fn inputs(
 
 /// The value of a parameter. Structures are read by their types, arrays as they are.
 fn raw(interface: Interface<'_>, name: &str, value: &Bound<'_, PyAny>) -> PyResult<Raw> {
+    let is_list = value.is_instance_of::<PyList>() || value.is_instance_of::<PyTuple>();
     match interface.type_of(name) {
+        // Lists of any lengths, for a ragged array.
+        Some(Type::Record(_)) if is_list => {
+            json(name, value, DEPTH).map(|value| Raw::Json(value.into()))
+        }
         Some(ty) if plain(ty).is_none() && !interface.0.is_open() => {
             structure(interface, name, ty, value).map(|data| Raw::Json(to_json(&data).into()))
         }

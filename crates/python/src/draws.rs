@@ -19,7 +19,7 @@ pub(crate) struct Draws {
 }
 
 /// A finding about chains: its kind, title, meaning and advice.
-type Finding = (&'static str, String, String, Vec<String>);
+pub(crate) type Finding = (&'static str, String, String, Vec<String>);
 
 impl Draws {
     pub fn of(draws: lambada_draws::Draws) -> Draws {
@@ -117,7 +117,7 @@ impl Draws {
     /// Findings.
     fn _warnings(&self, py: Python<'_>) -> Vec<Finding> {
         let found = py.detach(|| warnings(&self.draws, self.summary()));
-        found.into_iter().map(|f| (f.kind.name(), f.title, f.meaning, f.advice)).collect()
+        found.into_iter().map(told).collect()
     }
 
     /// Draws with the results of a definition.
@@ -125,6 +125,11 @@ impl Draws {
         let (own, results) = (&*self.draws, &*results.draws);
         Draws::of(own.clone().with_results(results.clone()))
     }
+}
+
+/// A finding for Python.
+pub(crate) fn told(finding: lambada_draws::Finding) -> Finding {
+    (finding.kind.name(), finding.title, finding.meaning, finding.advice)
 }
 
 /// An array: its name, its sizes, and its numbers.

@@ -4,7 +4,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use lambada::{Data, Failure, Given, Goal, Optimum, Value};
-use lambada_sample::{Metric, Optima, Settings, Unpredicted, Unsampled, optima, standard_errors};
+use lambada_sample::{
+    Metric, Optima, Settings, Unpredicted, Unsampled, lints, optima, standard_errors,
+};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
@@ -12,7 +14,7 @@ use pyo3::types::{PyDict, PyTuple};
 use crate::chains::{Counts, followed};
 use crate::classes;
 use crate::data::inputs;
-use crate::draws::Draws;
+use crate::draws::{Draws, told};
 use crate::function::Function;
 use crate::options::unknown;
 use crate::running::watched;
@@ -68,19 +70,26 @@ fn cores() -> NonZeroUsize {
     std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
 }
 
-/// Draws from the posterior whose log density a definition is. `tell` hears of the draws.
+/// Draws from the posterior whose log density a definition is. `doubt` takes the findings before
+/// the first draw, and `tell` hears of the draws.
 #[pyfunction]
-#[pyo3(signature = (f, request, how, tell))]
+#[pyo3(signature = (f, request, how, doubt, tell))]
 pub(crate) fn sample(
     py: Python<'_>,
     f: &Function,
     request: Request<'_>,
     how: How,
+    doubt: &Bound<'_, PyAny>,
     tell: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Draws> {
     let (given, settings) = (given(f, &request)?, how.settings()?);
-    let function = f.function.clone();
-    let posterior = watched(py, (), move || function.posterior(&given))?;
+    let (function, seed) = (f.function.clone(), settings.seed);
+    let (posterior, findings) = watched(py, (), move || {
+        let posterior = function.posterior(&given)?;
+        let found = lints(&posterior, seed);
+        Ok((posterior, found.findings))
+    })?;
+    doubt.call1((findings.into_iter().map(told).collect::<Vec<_>>(),))?;
     let counts = Arc::new(Counts::new(settings.chains));
     let sampled = followed(py, &counts, tell, move |counts| {
         lambada_sample::sample(&posterior, &settings, counts)

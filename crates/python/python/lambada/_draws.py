@@ -37,6 +37,11 @@ class Findings(list):  # type: ignore[type-arg]
         return "\n\n".join(map(str, self)) or "no faults were found"
 
 
+def findings(found: list[Any]) -> Findings:
+    """The findings of the extension module, with advice in the words of Python."""
+    return Findings(Finding(kind, title, meaning, tuple(map(in_python, advice))) for kind, title, meaning, advice in found)
+
+
 class Summary:
     """Estimates of all scalars: mean, standard deviation and Monte Carlo error, quantiles, effective sample sizes and R̂. It prints as a table."""
 
@@ -143,10 +148,7 @@ class Draws(Mapping):  # type: ignore[type-arg]
     @property
     def warnings(self) -> list[Finding]:
         """Faults of the chains, the gravest first, with their meaning and advice; ``print(draws.warnings)`` shows all of it."""
-        return Findings(
-            Finding(kind, title, meaning, tuple(map(in_python, advice)))
-            for kind, title, meaning, advice in self._native._warnings()
-        )
+        return findings(self._native._warnings())
 
     def summary(self, all: bool = False) -> Summary:  # noqa: A002
         """The table of estimates. Variables with more than 12 elements are abbreviated, unless ``all`` are wanted."""

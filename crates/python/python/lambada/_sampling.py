@@ -11,7 +11,7 @@ import numpy as np
 
 from . import _lambada
 from ._arviz import arviz, extend, is_inference_data, posterior
-from ._draws import Draws, in_python
+from ._draws import Draws, findings, in_python
 from ._errors import Error, SamplingWarning
 from ._model import Function
 from ._progress import progress as bar
@@ -45,7 +45,8 @@ def draws(
     is ``"diag"``, or ``"dense"`` for few parameters that are correlated. ``sizes`` has sizes that no data have, ``init`` values of the parameters to begin
     at. ``progress`` is shown on terminals and in notebooks, unless it is ``False``.
 
-    Faults of the chains are given as warnings of the class :class:`SamplingWarning`, and are ``.warnings`` of the result. Ctrl-C ends the chains: the result
+    Faults of the model that are seen before the first draw, and those of the chains, are given as warnings of the class :class:`SamplingWarning`; the latter
+    are ``.warnings`` of the result, too. Ctrl-C ends the chains: the result
     has the draws made so far.
     """
     how = _how(chains, warmup, draws, seed, target_accept, max_depth, metric, threads)
@@ -202,10 +203,15 @@ def _shown(value: Any) -> str:
 
 
 def _drawn(f: Function, request: Any, how: Mapping[str, Any], progress: Optional[bool]) -> Draws:
+    def doubt(found: list[Any]) -> None:
+        # A density without a maximum, say, is told before the chains get lost.
+        for finding in findings(found):
+            warnings.warn(str(finding), SamplingWarning, stacklevel=4)
+
     tell = bar(progress, how["chains"], how["warmup"], how["draws"])
     with _told_in_python():
         try:
-            made = Draws(_lambada.sample(f, request, how, tell))
+            made = Draws(_lambada.sample(f, request, how, doubt, tell))
         finally:
             if tell is not None:
                 tell.close()
