@@ -47,10 +47,19 @@ pub fn fits(graph: &Graph, array: ArrayId, (k, i): (usize, NodeId), size: NodeId
         || is_below(graph, i, size)
 }
 
-/// Whether both are known, and the index is in range.
+/// Whether the index is a sum of indices of axes with known extents, and in range for all of them.
 fn is_below(graph: &Graph, index: NodeId, size: NodeId) -> bool {
-    let both = graph.lit(index).zip(graph.lit(size));
-    both.is_some_and(|(index, size)| (0..size.int()).contains(&index.int()))
+    let Some(size) = graph.lit(size) else { return false };
+    let sum = Affine::of(graph, index);
+    let (mut least, mut greatest) = (i128::from(sum.constant), i128::from(sum.constant));
+    for (term, times) in sum.terms() {
+        let extent = graph.index(term).and_then(|axis| graph.lit(graph.axis(axis).extent));
+        let Some(extent) = extent else { return false };
+        let last = i128::from(times) * i128::from(extent.int().saturating_sub(1).max(0));
+        least += last.min(0);
+        greatest += last.max(0);
+    }
+    0 <= least && greatest < i128::from(size.int())
 }
 
 /// Whether consecutive indices of the axis access consecutive elements.
