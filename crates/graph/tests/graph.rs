@@ -151,3 +151,39 @@ fn texts_that_are_no_graphs_are_refused() {
         assert!(complaint.starts_with(expected), "{complaint}\n{text}");
     }
 }
+
+/// Five elements, read from the second on, backwards, each second one, from the third on, and at
+/// indices of unknown extent. Only the first two are in range.
+const ROWS: &str = "
+graph (n : int, x : [5]real) {
+  axis i < 4
+  v0 = add_int i, 1
+  v1 = x[v0]
+  a0 = map [i] v1
+  v2 = sub_int 3, i
+  v3 = x[v2]
+  a1 = map [i] v3
+  v4 = mul_int i, 2
+  v5 = x[v4]
+  a2 = map [i] v5
+  v6 = add_int i, 2
+  v7 = x[v6]
+  a3 = map [i] v7
+  axis j < n
+  v8 = x[j]
+  a4 = map [j] v8
+  => a = a0, b = a1, c = a2, d = a3, e = a4
+}
+";
+
+#[test]
+fn sums_of_indices_are_in_range_if_their_extents_say_so() {
+    let graph = graph(ROWS);
+    let mut found = Vec::new();
+    for id in 0..graph.nodes.len() as u32 {
+        if let Node::At(array, index) = graph.node(NodeId(id)) {
+            found.push(is_safe(&graph, *array, index));
+        }
+    }
+    assert_eq!(found, [true, true, false, false, false]);
+}
