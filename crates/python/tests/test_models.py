@@ -51,7 +51,7 @@ def normal [n] (mu : real) (sigma : space.positive) (y : [n]real) : real =
 def outside (x : real) : real = log (-1 - x * x)
 
 def slow [n] (x : [n]real) (work : int) : real =
-  let folded = fold (\\s k -> s + sin (s + real k)) 0.0 (iota work)
+  let folded = fold (\\s k -> s + sin (s + x[0] + real k)) 0.0 (iota work)
   in -0.5 * dot x x + 1e-9 * folded * x[0]
 
 def vector [n] (x : [n]real) : [n]real = x
@@ -379,3 +379,25 @@ class TestProgress:
             lambada.draws(m.schools, SCHOOLS, draws=50, warmup=50)
             lambada.draws(m.schools, SCHOOLS, draws=50, warmup=50, progress=False)
         assert capfd.readouterr().err == ""
+
+
+class TestBeforeSampling:
+    def test_findings(self):
+        f = lambada.compile("def flat [n] (a : real) (b : real) (y : [n]real) : real = -sum (for y in y => (y - a) ** 2)").flat
+        with pytest.warns(lambada.SamplingWarning) as told:
+            lambada.draws(f, {"y": [1.0, 2.0]}, draws=50, warmup=50, chains=1)
+        found = [w for w in told if "`b` does not occur" in str(w.message)]
+        assert len(found) == 1 and found[0].filename == __file__
+
+    def test_lists_of_any_lengths(self):
+        text = """
+type ragged = {values : []real, starts : []int}
+def model (mu : real) (groups : ragged) : real =
+  -0.5 * (mu * mu + sum (for y in groups.values => (y - mu) ** 2)) - 0 * real (length groups.starts)
+"""
+        f = lambada.compile(text).model
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", lambada.SamplingWarning)
+            draws = lambada.draws(f, {"groups": [[1.0, 2.0], [], (3,)]}, draws=200, warmup=200, chains=1)
+            pairs = lambada.draws(f, {"groups": {"values": [1.0, 2.0, 3.0], "starts": [0, 2, 2, 3]}}, draws=200, warmup=200, chains=1)
+        np.testing.assert_array_equal(draws["mu"], pairs["mu"])
