@@ -194,9 +194,9 @@ def test_values_that_contain_themselves():
         "def rec total (t : rose) : real = match t | Rose x ts -> x + sum (map total ts)\n"
     )
     children = []
-    rose = Variant("Rose", 1.0, children)
-    assert m.total(Variant("Rose", 1.0, [rose, rose])) == 3.0
-    children.append(Variant("Rose", 2.0, [rose]))
+    rose = Variant("Rose", (1.0, children))
+    assert m.total(Variant("Rose", (1.0, [rose, rose]))) == 3.0
+    children.append(Variant("Rose", (2.0, [rose])))
     with pytest.raises(ValueError, match="a value that contains itself"):
         m.total(rose)
 

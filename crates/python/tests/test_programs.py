@@ -112,7 +112,11 @@ def test_subnormal_numbers_may_be_zeros():
     usual = lambada.compile(text).f(least)
     assert usual == np.finfo(float).tiny
     if platform.machine().lower() in ("x86_64", "amd64", "arm64", "aarch64"):
-        assert lambada.compile(text, flush_subnormals=True).f(least) == 0.0
+        # The code that runs until the C compiler is done keeps them.
+        flushing, end = lambada.compile(text, flush_subnormals=True).f, time.monotonic() + 60
+        while flushing(least) != 0.0 and time.monotonic() < end:
+            time.sleep(0.1)
+        assert flushing(least) == 0.0
     assert least[0] * 0.5 > 0.0
     with pytest.raises(TypeError, match="True or False"):
         lambada.compile(text, flush_subnormals="yes")
