@@ -32,7 +32,7 @@ pub(crate) fn serve(options: &Options, playing: Playing) -> Result<(), Report> {
     })
 }
 
-/// Does a job, or serves the editor of a page.
+/// Runs a job, or serves the editor of a page.
 pub(crate) fn work(options: &Options, working: &PlayWorking) -> Result<(), Report> {
     let limits = limits(options, working.time.seconds);
     let (folder, input, output) = (working.folder.as_deref(), std::io::stdin(), std::io::stdout());

@@ -75,7 +75,7 @@ pub fn signature(unit: &Unit, entry: &str) -> Result<(Vec<Parameter>, Option<Typ
 /// small, and reals are numbers of two digits.
 ///
 /// # Errors
-/// Those of [`signature`].
+/// As [`signature`].
 pub fn drawn_arguments(unit: &Unit, entry: &str) -> Result<Vec<Data>, Vec<Problem>> {
     let call = unit.call(entry, Operator::Value, None)?;
     let drawn = || verify::draw(&call.program, call.signature(), &mut Random(1), DRAWN);

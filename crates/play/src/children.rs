@@ -1,4 +1,4 @@
-//! The child processes of the server, all of which end with it.
+//! The child processes of the server. They end with it.
 
 use std::collections::HashMap;
 use std::ffi::OsString;

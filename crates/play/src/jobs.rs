@@ -57,8 +57,8 @@ impl Jobs {
         self.state.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Does a job; returns when it is done, stopped or superseded. The page numbers the jobs of a
-    /// lane, because requests may overtake each other.
+    /// Runs a job until it is done, stopped or superseded. The page numbers the jobs of a lane,
+    /// because requests may overtake each other.
     pub fn done(&self, lane: &str, number: u64, job: &Job) -> Done {
         let Some(ticket) = self.turn(lane, number) else { return Done::Superseded };
         let done = self.run(lane, ticket, job);
@@ -72,8 +72,8 @@ impl Jobs {
         done
     }
 
-    /// Takes the lane, ends the job that has it, and waits for a turn. `None` if a newer job has the
-    /// lane.
+    /// Takes the lane, ends the job that has it, and waits for a turn. `None` if a newer job has
+    /// the lane.
     fn turn(&self, lane: &str, number: u64) -> Option<u64> {
         let mut state = self.state();
         if state.lanes.get(lane).is_some_and(|latest| latest.number > number) {

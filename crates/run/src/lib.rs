@@ -13,6 +13,7 @@
 //! - `stack`: the stack of programs whose functions call each other;
 //! - `threads`: threads of parallel loops;
 //! - `subnormals`: the processor mode that flushes subnormal numbers to zero;
+//! - `signals`: signals that the process ignores;
 //! - `streams`: whether standard output was open before the program began;
 //! - `memory`: available memory; `peak`: peak performance of the machine;
 //! - `unfinished`: files to remove if the process ends while writing them;
