@@ -606,6 +606,17 @@ impl Draw {
                 scope.pop();
                 format!("(tanh (grad (\\({z} : real) -> {body}) {}))", self.leaf(&Ty::Real, scope))
             }
+            17 if self.random.once_in(2) => {
+                // More reads than elements: costly functions of elements come from tables.
+                self.has(Feature::Gathers);
+                let (v, k) = (self.expr(&Ty::Vec(FOUR), size, scope), self.leaf(&Ty::Int, scope));
+                let (t, q) = (self.fresh("t"), self.fresh("q"));
+                let e = format!("{t}[({q} * {q} + abs {k}) % 4]");
+                let f = self.pick(&["exp (-E) + E", "log (1 + E * E)", "c / (2 + E * E)"]);
+                let c = self.leaf(&Ty::Real, scope);
+                let f = f.replace('c', &c).replace('E', &e);
+                format!("(let {t} = {v} in sum (for {q} < 19 => {f} * sin (0.3 * {q})))")
+            }
             17 => {
                 self.has(Feature::Gathers);
                 let (v, is) = (self.expr(&Ty::Vec(N), size, scope), self.leaf(&Ty::Ints, scope));

@@ -28,6 +28,7 @@ mod rules;
 mod scalar_replacement;
 mod scope;
 mod staging;
+mod tabulation;
 mod unboxing;
 mod unrolling;
 mod unused;
@@ -188,6 +189,11 @@ pub const ROUND: &[Pass] = &[
         name: "loop-invariant-code-motion",
         what: "what does not change in a loop is computed before it",
         how: How::Read(loop_invariant_code_motion::loop_invariant_code_motion),
+    },
+    Pass {
+        name: "tabulation",
+        what: "a costly function of an element of a small array is computed once for each element",
+        how: How::Read(tabulation::tabulation),
     },
 ];
 
@@ -399,6 +405,7 @@ pub fn simplify(
     }
     // Loop-invariant values are differentiated once, and no tape holds them for each iteration.
     loop_invariant_code_motion::loop_invariant_code_motion(&mut function, calls, audience);
+    tabulation::tabulation(&mut function, calls, audience);
     dead_code::dead_code(&mut function, calls);
     *names = function.names;
     Lambda { params: function.params, results: function.results, body: function.body }
