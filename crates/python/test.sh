@@ -5,7 +5,7 @@
 #   crates/python/test.sh [--torch] [ARGUMENTS OF PYTEST…]
 set -euo pipefail
 cd "$(dirname "$0")"
-packages=(numpy scipy jax 'dask[array]' distributed arviz nutpie matplotlib ipython pandas polars pyarrow pytest mypy)
+packages=(numpy scipy jax 'dask[array]' distributed arviz nutpie matplotlib ipykernel nbclient pandas polars pyarrow pytest mypy)
 if [ "${1:-}" = "--torch" ]; then
     packages+=(torch)
     shift

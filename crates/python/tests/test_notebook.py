@@ -142,3 +142,18 @@ def test_plugin():
     assert plugin["requires"] == ["4.10.0"]
     assert node(program, [["4.9.0", 0], ["4.2.0", 1], ["4.10.0", 0]])[1]["requires"] == ["4.2.0"]
     assert node(program, [["4.9.0", 1], ["4.10.0", 0]])[1]["requires"] == ["4.9.0"]
+
+
+def test_notebook_of_the_book():
+    """`examples/python/classes.ipynb` runs from its first cell to its last one, with its warning and its pictures."""
+    nbclient = pytest.importorskip("nbclient")
+    nbformat = pytest.importorskip("nbformat")
+    for module in ("ipykernel", "arviz", "matplotlib"):
+        pytest.importorskip(module)
+    notebook = nbformat.read(REPOSITORY / "examples" / "python" / "classes.ipynb", as_version=4)
+    nbclient.NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
+    outputs = [output for cell in notebook.cells for output in cell.get("outputs", [])]
+    texts = "".join(output.get("text", "") for output in outputs)
+    assert "trajectories diverged" in texts and "non-centered" in texts, texts
+    pictures = [output for output in outputs if "image/png" in output.get("data", {})]
+    assert len(pictures) == 2, outputs
