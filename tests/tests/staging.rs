@@ -70,11 +70,14 @@ fn programs_in_two_stages_give_the_same() {
 
 /// The two stages of a program: all parameters but the first are known.
 fn divided(text: &str) -> lambada_optimize::Staged {
+    staged(&normalized(text, "f"), 1).expect("a static part")
+}
+
+fn normalized(text: &str, entry: &str) -> lambada_anf::Function {
     let unit = Session::new().load_text("f.lam", text, None).unwrap_or_else(|p| panic!("{p:?}"));
-    let call = unit.call("f", Operator::Value, None).unwrap_or_else(|p| panic!("{p:?}"));
+    let call = unit.call(entry, Operator::Value, None).unwrap_or_else(|p| panic!("{p:?}"));
     let normalized = lambada_normalize::normalize(&call.program, call.entry, &Staged::default());
-    let function = normalized.unwrap_or_else(|p| panic!("{p:?}")).function;
-    staged(&function, 1).expect("a static part")
+    normalized.unwrap_or_else(|p| panic!("{p:?}")).function
 }
 
 #[test]
@@ -94,6 +97,57 @@ fn arrays_between_the_stages_are_as_large_as_the_data() {
     let open = pairs(7).replace('7', "n").replace("def f", "def f [n]");
     let ranks: Vec<usize> = divided(&open).first.results.iter().map(|ty| ty.dims.len()).collect();
     assert_eq!(ranks, [1]);
+}
+
+/// Each matrix with its shape, the uses of it, and whether the rest has it by columns.
+#[test]
+fn tall_matrices_lie_by_columns() {
+    let product = "sum (for (m, y) in zip (x @ b) y => y * m - log1p (exp m))";
+    let both = "sum ((x @ b) ^ 2) + dot (y @ x) b";
+    let loops = "sum (for i < n => exp (sum (for j < k => x[i, j] * b[j])))";
+    let steps = "loop s = 0.0 for i < n do tanh (s + sum (for j < k => x[i, j] * b[j]))";
+    let also = "sum (x @ b) + sum (for r in x => norm (r - b))";
+    let table = [
+        ((70, 3), product, true),
+        ((70, 30), product, true),
+        ((70, 30), both, true),
+        ((70, 3), loops, true),
+        ((70, 30), loops, false),
+        ((70, 3), steps, false),
+        ((70, 30), also, false),
+        ((60, 3), product, false),
+        ((70, 80), product, false),
+    ];
+    for ((n, k), body, expected) in table {
+        let body = body.replace(" n ", &format!(" {n} "));
+        let body = body.replace("< k", &format!("< {k}"));
+        let text = format!(
+            "def f (b : [{k}]real) (x : [{n}][{k}]real) (y : [{n}]real) : real = {body}
+def g (b : [{k}]real) (x : [{n}][{k}]real) (y : [{n}]real) : [{k}]real = grad (\\b -> f b x y) b"
+        );
+        for entry in ["f", "g"] {
+            let function = normalized(&text, entry);
+            let stages = staged(&function, 1);
+            let dims = [k, n].map(lambada_anf::Atom::int);
+            let columns = |f: &lambada_anf::Function| f.results.iter().any(|ty| ty.dims == dims);
+            let found = stages.as_ref().is_some_and(|stages| columns(&stages.first));
+            assert_eq!(found, expected, "{text}");
+            let Some(stages) = stages else { continue };
+            for f in [&stages.first, &stages.rest] {
+                check(f).unwrap_or_else(|why| panic!("{why}"));
+            }
+            let numbers = |dims: &[usize]| {
+                let count: usize = dims.iter().product();
+                let reals = (0..count).map(|at| ((at * at + 3) % 17) as f64 / 19.0).collect();
+                lambada::Tensor::reals(dims.to_vec(), reals)
+            };
+            let [n, k] = [n, k].map(|size| size as usize);
+            let args = [numbers(&[k]), numbers(&[n, k]), numbers(&[n])];
+            let first = eval(&stages.first, &args[1..]).expect("a run").results;
+            let all: Vec<_> = args.iter().cloned().chain(first).collect();
+            assert_eq!(results(&stages.rest, &all), results(&function, &args), "{text}");
+        }
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ mod arrays;
 mod base_cases;
 mod calls;
 mod checks;
+mod columns;
 mod common_subexpressions;
 mod control;
 mod dead_code;

@@ -14,6 +14,8 @@ use lambada_anf::{
 };
 use lambada_prim::{Cost, Scalar, ScalarTy};
 
+use crate::columns::columns;
+
 /// Indices of loops, with their extents.
 type Loops = Vec<(Var, Atom)>;
 
@@ -46,6 +48,7 @@ pub fn staged(function: &Function, known: usize) -> Option<Staged> {
     };
     stages.whole(&mut rest);
     stages.inside(&mut rest);
+    columns(&mut rest, params, &mut stages.first, &mut stages.kept);
     if stages.kept.is_empty() {
         return None;
     }
@@ -65,7 +68,7 @@ pub fn staged(function: &Function, known: usize) -> Option<Staged> {
 }
 
 /// Elements of an array that is always stored: 8 MB.
-const SMALL: u64 = 1 << 20;
+pub(crate) const SMALL: u64 = 1 << 20;
 
 /// How many times as many elements as the known parameters an array may have beyond that.
 const TIMES: u64 = 8;
