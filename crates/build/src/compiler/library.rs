@@ -69,7 +69,7 @@ fn written(
         return Err(vec![messages::nothing_to_offer()]);
     }
     let functions = functions(&request.entries)?;
-    let processors = if request.portable { Processor::versions() } else { &[Processor::Here] };
+    let processors = request.platform.processors();
     let mut parts = Vec::new();
     for (name, entry, operator, wrt) in functions {
         let call = unit.call(entry, operator, wrt)?;
@@ -82,6 +82,7 @@ fn written(
         source: file.to_string(),
         doc: unit.module.doc.as_ref().map(|doc| doc.to_string()),
         precision: session.options().precision,
+        platform: request.platform,
         processors: processors.to_vec(),
         functions: parts.iter().map(|part| part.interface.function.clone()).collect(),
     };

@@ -1,7 +1,7 @@
 //! The C text of a library: the code of its functions, then the public wrappers.
 
 use lambada::Target;
-use lambada_codegen::Unit;
+use lambada_codegen::{Memory, Unit};
 use lambada_loops::{Buf, Function as Loops};
 use lambada_prim::{ScalarTy, TOO_DEEP};
 use lambada_source::{Sources, Span};
@@ -21,6 +21,8 @@ const TOO_DEEP_HERE: &str = "the recursion is too deep: the calls inside of each
 
 const SITES: &str = include_str!("sites.c");
 const RUNTIME: &str = include_str!("runtime.c");
+const NUMBER: &str = include_str!("number.c");
+const DIGITS: &str = include_str!("digits.c");
 const STACK: &str = include_str!("stack.c");
 const FUNCTIONS: &str = include_str!("functions.c");
 const THREADS: &str = include_str!("threads.c");
@@ -64,7 +66,8 @@ pub(crate) fn text(library: &Library, parts: &[FunctionCode], sources: &Sources)
     let versions = (0..library.processors.len())
         .map(|version| parts.iter().map(|part| &part.versions[version]).collect());
     let versions: Vec<Vec<&Loops>> = versions.collect();
-    let units = lambada_codegen::internal_units(&versions);
+    let (threads, hosted) = (library.platform.has_threads(), library.platform.is_hosted());
+    let units = lambada_codegen::internal_units(&versions, Memory::Arena, threads);
     let tables = versions.iter().map(|codes| tables(codes, sources)).collect::<Vec<_>>();
     let longest = tables.iter().flatten().map(|tables| tables.longest).max().unwrap_or_default();
     let undefined: String =
@@ -73,10 +76,13 @@ pub(crate) fn text(library: &Library, parts: &[FunctionCode], sources: &Sources)
         |text: &str| text.replace("@@", &library.name.to_uppercase()).replace('@', &library.name);
     let calls = parts.iter().any(FunctionCode::has_calls);
     let all = versions.iter().flatten();
-    let parallel = all.into_iter().any(|code| lambada_loops::is_parallel(code));
+    let parallel = threads && all.into_iter().any(|code| lambada_loops::is_parallel(code));
+    // Whether the stack of a thread is asked of the system.
+    let asks = calls && hosted;
 
     let mut own = tables_text(library, 0, &units[0], &tables[0]);
-    own += &format!("\n{}", named(RUNTIME));
+    let number = if hosted { NUMBER } else { DIGITS };
+    own += &format!("\n{}", named(&RUNTIME.replace("/* number */\n", number)));
     own += &choice(library);
     if calls {
         own += &format!("\n{}", named(STACK));
@@ -94,7 +100,7 @@ pub(crate) fn text(library: &Library, parts: &[FunctionCode], sources: &Sources)
     format!(
         "{}{}{QUIET}{}\n{undefined}#define LAM_MESSAGE {}\n\n#include \"{}.h\"\n\n{SITES}\n{}",
         head(library),
-        if calls {
+        if asks {
             "#define _GNU_SOURCE\n#include <pthread.h>\n#if defined(__linux__)\n#pragma weak pthread_getattr_np\n#endif\n"
         } else {
             ""
