@@ -465,6 +465,10 @@ pub enum Machines {
     /// Browsers, Node and others that run WebAssembly: a module, with a module of JavaScript and
     /// types for TypeScript
     Wasm,
+    /// All with a compiler for C11, such as MSVC: a text and its header, without threads
+    C11,
+    /// As c11, without an operating system: all memory is the caller's
+    Embedded,
 }
 
 /// A file and one of its definitions.

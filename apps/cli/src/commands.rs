@@ -121,6 +121,8 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
                 Machines::Native if portable => Platform::Portable,
                 Machines::Native => Platform::Native,
                 Machines::Wasm => Platform::Wasm,
+                Machines::C11 => Platform::C11,
+                Machines::Embedded => Platform::Embedded,
             };
             shell.build(&file, offered.entries, &output, name, platform)
         }

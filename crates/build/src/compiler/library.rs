@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use lambada::{Call, Operator, Options, Session, Target as Processor, Unit};
+use lambada::{Call, Mechanism, Mechanisms, Operator, Options, Session, Target as Processor, Unit};
 use lambada_source::{Problem, stack};
 
 use super::describe::Library;
 use super::header::header;
 use super::interface::{Target, interface};
-use super::request::{Entry, Request, suffix};
+use super::request::{Request, suffix};
+use super::room::{Room, room};
 use super::text::{FunctionCode, text};
 use super::{messages, names};
 
@@ -24,11 +25,12 @@ pub struct Sources {
 }
 
 /// Functions common to all libraries.
-const COMMON: [&str; 12] = [
+const COMMON: [&str; 13] = [
     "open",
     "close",
     "message",
     "limit",
+    "peak",
     "cancel",
     "threads",
     "fork",
@@ -68,14 +70,19 @@ fn written(
     if request.entries.is_empty() {
         return Err(vec![messages::nothing_to_offer()]);
     }
-    let functions = functions(&request.entries)?;
+    let functions = functions(request)?;
     let processors = request.platform.processors();
+    let mut options = session.options().clone();
+    if request.platform.is_strict() {
+        let lanes = [Mechanism::Lanes, Mechanism::Transposes, Mechanism::Additions];
+        options.mechanisms = lanes.into_iter().fold(options.mechanisms, Mechanisms::without);
+    }
     let mut parts = Vec::new();
     for (name, entry, operator, wrt) in functions {
         let call = unit.call(entry, operator, wrt)?;
         let wrt = call.wrt_names().iter().map(|name| name.to_string()).collect();
         let target = Target { unit, entry, operator, wrt };
-        parts.push(part(session.options(), processors, &name, &call, target)?);
+        parts.push(part(&options, processors, &name, &call, target)?);
     }
     let library = Library {
         name: request.name.clone(),
@@ -87,7 +94,10 @@ fn written(
         functions: parts.iter().map(|part| part.interface.function.clone()).collect(),
     };
     let code = text(&library, &parts, session.sources());
-    let header = header(&library);
+    let rooms = request.platform.has_workspace();
+    let rooms: Vec<Option<Room>> =
+        parts.iter().map(|part| if rooms { room(part) } else { None }).collect();
+    let header = header(&library, &rooms);
     Ok(Sources { library, code, header })
 }
 
@@ -95,13 +105,13 @@ fn written(
 type Wanted<'a> = (String, &'a str, Operator, Option<&'a [String]>);
 
 /// The functions of a library; checks that their names differ.
-fn functions(entries: &[Entry]) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
+fn functions(request: &Request) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
     let mut known: BTreeMap<String, String> = COMMON
         .iter()
         .map(|name| (name.to_string(), "one that every library has".to_string()))
         .collect();
     let mut functions = Vec::new();
-    for entry in entries {
+    for entry in &request.entries {
         let value = [(Operator::Value, None)];
         let derivatives =
             entry.derivatives.iter().map(|(operator, wrt)| (*operator, wrt.as_deref()));
@@ -117,6 +127,9 @@ fn functions(entries: &[Entry]) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
             };
             if let Some(first) = known.get(&name) {
                 return Err(vec![messages::taken(&name, first, &what)]);
+            }
+            if request.platform.has_workspace() {
+                known.insert(format!("{name}_bytes"), format!("the memory that {what} needs"));
             }
             known.insert(name.clone(), what);
             functions.push((name, &*entry.name, operator, wrt));

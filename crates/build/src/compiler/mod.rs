@@ -1,6 +1,7 @@
 //! Modules in reading order: the request; the interface as data; conversion of values to arguments
 //! of C; the generated texts; the files; the interface for build scripts.
 
+mod cmake;
 mod describe;
 mod fortran;
 mod header;
@@ -13,14 +14,15 @@ mod model;
 mod names;
 mod package;
 mod request;
+mod room;
 mod rust;
 mod sizes;
+mod strict;
 mod text;
 mod versions;
 mod wasm;
 
 pub use describe::{Dims, Function, Input, Library, Output, Parts, Role, Rows, Whole};
-pub use header::header;
 pub use lambada::Precision;
 pub use library::{Sources, library};
 pub use model::{Error, Model};

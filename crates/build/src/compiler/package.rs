@@ -9,16 +9,17 @@ use std::process::{Command, Output};
 use lambada_run::{Children, Compiler, Unfinished};
 use lambada_source::Problem;
 
-use super::javascript;
 use super::library::Sources;
 use super::messages;
 use super::request::Platform;
 use super::versions::{object, version_flags, versions_macro};
 use super::wasm::Tools;
+use super::{cmake, javascript};
 
 /// Writes the files of a library into a folder, which is created if necessary; returns their paths.
-/// These are `NAME.c`, `NAME.h`, `libNAME.a`, `libNAME.so` (`.dylib` on macOS) and `NAME.pc`; for
-/// WebAssembly, `NAME.wasm`, `NAME.mjs` and `NAME.d.mts`.
+/// These are `NAME.c`, `NAME.h`, `NAME.pc`, `NAMEConfig.cmake`, `libNAME.a` and `libNAME.so`
+/// (`.dylib` on macOS); for WebAssembly, `NAME.wasm`, `NAME.mjs` and `NAME.d.mts`; for C11, the
+/// texts alone.
 ///
 /// # Errors
 /// No C compiler or archiver works, or the folder cannot be written.
@@ -29,6 +30,10 @@ pub fn write_library(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, P
         let files = match sources.library.platform {
             Platform::Native | Platform::Portable => library_files(sources, &scratch)?,
             Platform::Wasm => module_files(sources, &scratch)?,
+            Platform::C11 | Platform::Embedded => {
+                let cmake = write(&scratch, &cmake::name(&sources.library), &cmake::text(sources))?;
+                texts(sources, &scratch)?.into_iter().chain([cmake]).collect()
+            }
         };
         publish(scratch.path(), folder, &files)
     });
@@ -46,7 +51,8 @@ fn library_files(sources: &Sources, scratch: &Scratch) -> Result<Vec<String>, Pr
     let objects = objects(sources, scratch.path())?;
     let archive = archive(sources, scratch.path(), &objects)?;
     let shared = shared(sources, scratch.path(), &objects)?;
-    Ok(texts.into_iter().chain([package, archive, shared]).collect())
+    let cmake = write(scratch, &cmake::name(&sources.library), &cmake::text(sources))?;
+    Ok(texts.into_iter().chain([package, cmake, archive, shared]).collect())
 }
 
 /// The C text and the header.

@@ -56,6 +56,10 @@ pub enum Platform {
     Portable,
     /// Browsers, and whatever else runs WebAssembly.
     Wasm,
+    /// All with a compiler for C11, without threads: the library is a text.
+    C11,
+    /// As [`Platform::C11`], but without a system: in memory of the caller.
+    Embedded,
 }
 
 impl Platform {
@@ -64,7 +68,7 @@ impl Platform {
         match self {
             Platform::Native => &[Target::Here],
             Platform::Portable => Target::versions(),
-            Platform::Wasm => &[Target::Any],
+            Platform::Wasm | Platform::C11 | Platform::Embedded => &[Target::Any],
         }
     }
 
@@ -72,15 +76,25 @@ impl Platform {
     pub(crate) fn has_threads(self) -> bool {
         match self {
             Platform::Native | Platform::Portable => true,
-            Platform::Wasm => false,
+            Platform::Wasm | Platform::C11 | Platform::Embedded => false,
         }
+    }
+
+    /// Whether the code has no extensions of C, and so no vectors.
+    pub(crate) fn is_strict(self) -> bool {
+        matches!(self, Platform::C11 | Platform::Embedded)
+    }
+
+    /// Whether all memory is the caller's.
+    pub(crate) fn has_workspace(self) -> bool {
+        self == Platform::Embedded
     }
 
     /// Whether the C library is there that comes with an operating system.
     pub(crate) fn is_hosted(self) -> bool {
         match self {
             Platform::Native | Platform::Portable => true,
-            Platform::Wasm => false,
+            Platform::Wasm | Platform::C11 | Platform::Embedded => false,
         }
     }
 }

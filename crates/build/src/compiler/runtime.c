@@ -149,17 +149,7 @@ static __attribute__((unused)) int64_t lam_wrong_tag(const int64_t *tags, int64_
     return -1;
 }
 
-/* Zeros, for what counts for nothing. */
-static __attribute__((unused)) const void *lam_nothing(struct @_context *context, int64_t count, int64_t size) {
-    uint64_t bytes = count > 0 ? (uint64_t)count * (uint64_t)size : 1;
-    if (bytes > context->zero_bytes) {
-        __builtin_free(context->zeros);
-        context->zeros = __builtin_calloc(bytes, 1);
-        context->zero_bytes = context->zeros ? bytes : 0;
-    }
-    return context->zeros;
-}
-
+/* zeros */
 /* An array in the memory of the context; one that is the caller's is copied there. */
 static __attribute__((unused)) const void *lam_kept(struct @_context *context, const void *data, int64_t count, int64_t size) {
     const char *from = data;

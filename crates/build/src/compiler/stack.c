@@ -21,9 +21,6 @@ static uint64_t lam_stack(struct @_context *context) {
 #elif defined(__APPLE__)
         context->high = (uintptr_t)pthread_get_stackaddr_np(pthread_self());
         context->low = context->high - pthread_get_stacksize_np(pthread_self());
-#elif defined(__wasm__)
-        /* The stack of a module begins where its memory does. */
-        context->low = 0;
 #endif
     }
     room = here - context->low;

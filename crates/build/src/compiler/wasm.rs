@@ -84,6 +84,7 @@ impl Tools {
             .args(["-msimd128", "-mbulk-memory", "-mexec-model=reactor"])
             // The stack is before all data, so that a call that exceeds it stops.
             .args(["-Wl,--stack-first", "-Wl,-z,stack-size=4194304", "-Wl,--strip-all"])
+            .arg(format!("-D{}_STACK=4063232", name.to_uppercase()))
             .args(exports.map(|export| format!("-Wl,--export={export}")))
             .args([&*format!("{name}.c"), "-o", output]);
         command
