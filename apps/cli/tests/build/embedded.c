@@ -43,8 +43,8 @@ static void exact(void) {
         model_context *c = model_open(odd, bytes);
         CHECK(c && model_wider(c, n, xs, ys) == 0 && ys[n] == 1);
         CHECK(model_peak(c) <= bytes && model_peak(c) + 128 > bytes);
-        c = model_open(store, bytes - 256);
-        CHECK(n < 40 || (c && model_wider(c, n, xs, ys) == MODEL_ERROR_MEMORY && strstr(model_message(c), "more than the workspace has")));
+        c = model_open(store, bytes - 384);
+        CHECK(n < 60 || (c && model_wider(c, n, xs, ys) == MODEL_ERROR_MEMORY && strstr(model_message(c), "more than the workspace has")));
     }
     for (int64_t n = 1; n < 20; n++) {
         uint64_t bytes = model_outer_bytes(n, n + 1);
@@ -81,9 +81,9 @@ static void found(void) {
 
 /* The parts of cotangents for which there is nothing are zeros beside the arrays. */
 static void zeros(void) {
-    double xs[4] = {-1, 2, -3, 4}, value, xs_ct[4];
-    bool positive;
-    int64_t k;
+    double xs[4] = {-1, 2, -3, 4}, value = 0, xs_ct[4] = {0};
+    bool positive = true;
+    int64_t k = 0;
     uint64_t bytes = model_pick_vjp_bytes(4, 2);
     model_context *c = model_open(store, bytes);
     CHECK(c && model_pick_vjp(c, 4, xs, 2, 5, &value, &positive, &k, xs_ct) == 0);

@@ -77,7 +77,7 @@ static int lam_digits(uint64_t mantissa, int exponent, char *digits, int *ten) {
         low = lam_large_above(&down, &rest, even);
         high = lam_large_sum_above(&rest, &up, &unit, even);
         if (low || high) {
-            if (high && (!low || lam_large_sum_above(&rest, &rest, &unit, 1))) digit++;
+            if (high && (!low || lam_large_sum_above(&rest, &rest, &unit, digit & 1))) digit++;
             digits[count++] = digit;
             return count;
         }

@@ -161,13 +161,13 @@ static struct lam_chunk *lam_new_chunk(uint64_t bytes) {
 }
 ",
     "/* How many bytes of the caller's memory are none of arrays. */
-enum { LAM_BESIDE_ARRAYS = sizeof(struct lambada_context) + sizeof(struct lam_chunk) + 128 };
+enum { LAM_BESIDE_ARRAYS = sizeof(struct lambada_context) + sizeof(struct lam_chunk) + 192 };
 
 /* A context in memory of the caller, with the arena behind it; null if there is too little. */
 @export struct lambada_context *lambada_context_open(void *memory, uint64_t bytes) {
     struct lambada_context *ctx = 0;
     if (memory && bytes >= LAM_BESIDE_ARRAYS) {
-        char *start = (char *)(((uintptr_t)memory + 15) & ~(uintptr_t)15), *end = (char *)memory + bytes;
+        char *start = (char *)(((uintptr_t)memory + 15) & ~(uintptr_t)15), *end = (char *)((uintptr_t)((char *)memory + bytes) & ~(uintptr_t)63);
         struct lam_chunk *chunk = (struct lam_chunk *)(start + ((sizeof *ctx + 15) & ~(uint64_t)15));
         ctx = (struct lambada_context *)start;
         __builtin_memset(ctx, 0, sizeof *ctx);
