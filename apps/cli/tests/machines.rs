@@ -72,7 +72,7 @@ fn c11_needs_no_extensions() {
     }
 }
 
-/// Matrices, mixtures and recurrences in C11: what GNU C has vectors for.
+/// Matrices, mixtures and recurrences, for which GNU C has vectors.
 #[test]
 fn c11_has_no_vectors() {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");

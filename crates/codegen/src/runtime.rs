@@ -122,10 +122,7 @@ fn chosen(
 
 /// Nodes, in a kind of memory.
 pub(crate) fn nodes(memory: Memory, precision: Precision) -> String {
-    let made = match memory {
-        Memory::Arena | Memory::Hosted | Memory::Workspace => NODES_IN_ARENA,
-        Memory::Exact => NODES_EXACT,
-    };
+    let made = if memory == Memory::Exact { NODES_EXACT } else { NODES_IN_ARENA };
     with_reals(&format!("{SLOTS}{made}{NODES}"), precision)
 }
 

@@ -94,9 +94,9 @@ fn written(
         functions: parts.iter().map(|part| part.interface.function.clone()).collect(),
     };
     let code = text(&library, &parts, session.sources());
-    let rooms = request.platform.has_workspace();
-    let rooms: Vec<Option<Room>> =
-        parts.iter().map(|part| if rooms { room(part) } else { None }).collect();
+    let has_rooms = request.platform.has_workspace();
+    let of = |part: &FunctionCode| room(&part.interface, &part.versions).filter(|_| has_rooms);
+    let rooms: Vec<Option<Room>> = parts.iter().map(of).collect();
     let header = header(&library, &rooms);
     Ok(Sources { library, code, header })
 }

@@ -58,7 +58,7 @@ pub(crate) fn nothing_to_offer() -> Problem {
         .hint("name the definitions: `.entry(\"loss\")`")
 }
 
-/// `missing` is what Clang needs for WebAssembly, and `version` the one that was tried.
+/// Clang, or a part that it needs, is `missing`; `version` is that of the Clang that was tried.
 pub(crate) fn no_wasm(missing: &str, version: Option<u32>) -> Problem {
     let version = version.map_or_else(|| "N".to_string(), |version| version.to_string());
     let title = "a module of WebAssembly needs Clang with its linker and libraries";

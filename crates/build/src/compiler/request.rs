@@ -74,10 +74,7 @@ impl Platform {
 
     /// Whether calls may run on several threads.
     pub(crate) fn has_threads(self) -> bool {
-        match self {
-            Platform::Native | Platform::Portable => true,
-            Platform::Wasm | Platform::C11 | Platform::Embedded => false,
-        }
+        matches!(self, Platform::Native | Platform::Portable)
     }
 
     /// Whether the code has no extensions of C, and so no vectors.
@@ -92,10 +89,7 @@ impl Platform {
 
     /// Whether the C library is there that comes with an operating system.
     pub(crate) fn is_hosted(self) -> bool {
-        match self {
-            Platform::Native | Platform::Portable => true,
-            Platform::Wasm | Platform::C11 | Platform::Embedded => false,
-        }
+        self.has_threads()
     }
 }
 

@@ -4,13 +4,13 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use lambada_loops::{Nest, Op, Operand, Param, Reg, Step, Stmt};
+use lambada_anf::bounds::LONGEST_AXIS;
+use lambada_loops::{Function as Loops, Nest, Op, Operand, Param, Reg, Step, Stmt};
 use lambada_prim::{CText, Prim, Scalar, ScalarTy};
 
-use super::describe::Library;
-use super::interface::Word;
+use super::describe::Input;
+use super::interface::{Interface, Word};
 use super::sizes::{Extent, Spelling};
-use super::text::{FunctionCode, LONGEST_AXIS};
 
 /// A function that counts bytes.
 pub(crate) struct Room {
@@ -26,19 +26,20 @@ struct Line {
 }
 
 /// The memory of calls of a function, if sizes determine it.
-pub(crate) fn room(part: &FunctionCode) -> Option<Room> {
-    let [code] = &part.versions[..] else { return None };
-    let mut slice = Slice { part, known: HashMap::new(), lines: Vec::new(), depth: 1, marks: 0 };
-    for (param, word) in code.params.iter().zip(&part.interface.words) {
-        let Param::Scalar(reg) = param else { continue };
+pub(crate) fn room(interface: &Interface, versions: &[Loops]) -> Option<Room> {
+    let [code] = versions else { return None };
+    let mut slice = Slice { code, known: HashMap::new(), lines: Vec::new(), depth: 1, marks: 0 };
+    for (param, word) in code.params.iter().zip(&interface.words) {
         let text = match word {
-            Word::Size(extent) => extent.text(Spelling::C),
-            Word::Scalar(name, ScalarTy::Int) => name.clone(),
-            Word::Scalar(..) | Word::Array(_) | Word::Zero(..) => continue,
+            Word::Size(extent) => Some(extent.text(Spelling::C)),
+            Word::Scalar(name, elem) => (*elem == ScalarTy::Int).then(|| name.clone()),
+            Word::Array(_) | Word::Zero(..) => None,
         };
-        slice.define(*reg, &text);
+        if let (Param::Scalar(reg), Some(text)) = (param, text) {
+            slice.define(*reg, &text);
+        }
     }
-    for word in &part.interface.words {
+    for word in &interface.words {
         if let Word::Size(extent @ (Extent::Argument(_) | Extent::Computed(..))) = word {
             let size = extent.text(Spelling::C);
             slice.line(format!(
@@ -54,10 +55,10 @@ pub(crate) fn room(part: &FunctionCode) -> Option<Room> {
         }
     }
     slice.stmts(&code.body)?;
-    let is_integer = |input: &&super::describe::Input| {
+    let is_integer = |input: &&Input| {
         input.dims.is_empty() && input.elem == ScalarTy::Int && input.constructors.is_empty()
     };
-    let inputs = part.interface.function.inputs.iter();
+    let inputs = interface.function.inputs.iter();
     let params = inputs.filter(is_integer).map(|input| input.name.clone()).collect();
     let mut used = BTreeSet::new();
     let mut lines: Vec<Line> = Vec::new();
@@ -86,8 +87,8 @@ impl Room {
     }
 
     /// The function.
-    pub fn definition(&self, library: &Library, part: &FunctionCode) -> String {
-        let prototype = self.prototype(&library.name, &part.interface.function.name);
+    pub fn definition(&self, library: &str, function: &str) -> String {
+        let prototype = self.prototype(library, function);
         let unused = self.params.iter().map(|name| format!("    (void){name};\n"));
         let lines = self.lines.iter().map(|line| &*line.text);
         format!(
@@ -99,7 +100,7 @@ impl Room {
 }
 
 struct Slice<'a> {
-    part: &'a FunctionCode,
+    code: &'a Loops,
     /// The registers that the arguments determine, by their names in C.
     known: HashMap<Reg, String>,
     lines: Vec<Line>,
@@ -176,7 +177,7 @@ impl Slice<'_> {
             }
             Stmt::Step(Step::Alloc { buf, dims }) => {
                 let sizes: Option<Vec<String>> = dims.iter().map(|dim| self.operand(dim)).collect();
-                let code = &self.part.versions[0];
+                let code = self.code;
                 let elem = code.bufs[buf.0 as usize].0;
                 self.takes(&sizes?, code.precision.bytes(elem));
             }

@@ -30,7 +30,7 @@ const HEADERS: &str =
     "#include <math.h>\n#include <stddef.h>\n#include <stdint.h>\n#include <string.h>\n";
 
 const HELPERS: &str = "
-/* Whether a product is no number of 64 bits; otherwise what it is. */
+/* Whether a product is no number of 64 bits; if it is one, gives it. */
 static inline int lam_overflows(int64_t a, int64_t b, int64_t *product) {
     int overflows = 0;
     if (a > 0) overflows = b > INT64_MAX / a || b < INT64_MIN / a;
@@ -90,7 +90,7 @@ fn is_hint(line: &str) -> bool {
     line.starts_with("#pragma omp ") || line.contains("GCC unroll") || line.contains("-Wpedantic")
 }
 
-/// Whether a header of C declares what the line does: a function of `math.h`, or a macro.
+/// Whether a header of C has the declaration, too: of a function of `math.h`, or of a macro.
 fn is_declared(line: &str) -> bool {
     let is_macro = ["INFINITY", "NAN", "INT64_MAX", "INT64_MIN"].iter().any(|name| {
         line.strip_prefix("#define ").or_else(|| line.strip_prefix("#undef ")).is_some_and(|rest| {

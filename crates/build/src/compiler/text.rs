@@ -16,7 +16,7 @@ use super::versions::{by_version, choice, code_name, object, version_flags, vers
 
 /// Limit for the axes of arguments. The code relies on it, because products of two sizes must not
 /// wrap.
-pub(crate) const LONGEST_AXIS: i64 = lambada_anf::bounds::LONGEST_AXIS;
+const LONGEST_AXIS: i64 = lambada_anf::bounds::LONGEST_AXIS;
 
 /// Replacement for [`TOO_DEEP`], because calls use the stack of the calling thread.
 const TOO_DEEP_HERE: &str = "the recursion is too deep: the calls inside of each other take all of the stack that the thread has";
@@ -108,8 +108,9 @@ pub(crate) fn text(library: &Library, parts: &[FunctionCode], sources: &Sources)
     own += &named(if parallel { THREADS } else { THREAD });
     for (k, part) in parts.iter().enumerate() {
         own += &format!("\n{}", Wrapper { library, part, number: k, out: String::new() }.print());
-        if let (true, Some(room)) = (workspace, room(part)) {
-            own += &format!("\n{}", room.definition(library, part));
+        if let Some(room) = workspace.then(|| room(&part.interface, &part.versions)).flatten() {
+            let name = &part.interface.function.name;
+            own += &format!("\n{}", room.definition(&library.name, name));
         }
     }
     let codes: Vec<&str> = units.iter().map(|unit| unit.text.as_str()).collect();

@@ -34,6 +34,7 @@ impl Tools {
             }
         };
         let mut first = None;
+        let absent = format!("no `{}`", candidates[0]);
         for clang in candidates {
             let Some(version) = version(&clang) else { continue };
             match Tools::with(&clang) {
@@ -43,7 +44,7 @@ impl Tools {
                 }
             }
         }
-        let (missing, version) = first.unwrap_or_else(|| ("no `clang`".to_string(), None));
+        let (missing, version) = first.unwrap_or((absent, None));
         Err(Box::new(messages::no_wasm(&missing, version)))
     }
 

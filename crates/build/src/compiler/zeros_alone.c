@@ -1,4 +1,4 @@
-/* Zeros, for what counts for nothing: at the end of the arena, which is shorter for that. */
+/* Zeros, for parts that count for nothing: at the end of the arena, which is shorter for that. */
 static __attribute__((unused)) const void *lam_nothing(struct @_context *context, int64_t count, int64_t size) {
     uint64_t bytes = count > 0 ? ((uint64_t)count * (uint64_t)size + 63) & ~(uint64_t)63 : 64;
     struct lam_chunk *chunk = context->memory->first;
