@@ -225,13 +225,13 @@ fn method(library: &Library, function: &Function) -> String {
     let own = function.doc.as_deref().map(|doc| format!("{doc}\n\n")).unwrap_or_default();
     let doc = format!("{head}{own}`{of} : {}`", function.ty.replace('\n', " "));
     let params = params(function).into_iter().map(|param| {
-        let ty = input(library.precision, &function.inputs, &param.parts, 0);
+        let ty = input(&function.inputs, &param.parts, 0);
         let ty =
             if param.columns.is_empty() { ty } else { format!("{{ value: {ty}; rows: RowsIn }}") };
         format!("{}: {ty}", identifier(&param.name))
     });
     let results = function.results.iter().map(|whole| match whole.columns.is_empty() {
-        true => output(library.precision, &function.outputs, &whole.parts, false),
+        true => output(library.precision, &function.outputs, &whole.parts, 0),
         false => "Rows".to_string(),
     });
     let mut results: Vec<String> = results.collect();
@@ -272,8 +272,8 @@ fn identifier(name: &str) -> String {
 }
 
 /// The type of parts of an argument, inside of arrays with `outer` axes.
-fn input(precision: Precision, inputs: &[Input], of: &Parts, outer: usize) -> String {
-    let inner = |of: &Parts| input(precision, inputs, of, outer);
+fn input(inputs: &[Input], of: &Parts, outer: usize) -> String {
+    let inner = |of: &Parts| input(inputs, of, outer);
     if !of.is_there() {
         return "unknown".to_string();
     }
@@ -291,14 +291,14 @@ fn input(precision: Precision, inputs: &[Input], of: &Parts, outer: usize) -> St
             let rows = format!(
                 "{}{}{}",
                 "ArrayLike<".repeat(*axes),
-                input(precision, inputs, elem, outer + axes),
+                input(inputs, elem, outer + axes),
                 ">".repeat(*axes)
             );
             let column = |column: &Parts| match column {
-                Parts::Leaf(_) => input(precision, inputs, column, 0),
+                Parts::Leaf(_) => input(inputs, column, 0),
                 other => {
                     let whole = Parts::Array(*axes, Box::new(other.clone()));
-                    input(precision, inputs, &whole, 0)
+                    input(inputs, &whole, 0)
                 }
             };
             match &**elem {
@@ -372,13 +372,9 @@ fn reals(precision: Precision) -> &'static str {
     }
 }
 
-/// The type of parts of a result, which are those of one element of an array inside of a row.
-fn output(precision: Precision, outputs: &[Output], of: &Parts, in_row: bool) -> String {
-    output_in(precision, outputs, of, if in_row { 1 } else { 0 })
-}
-
-fn output_in(precision: Precision, outputs: &[Output], of: &Parts, outer: usize) -> String {
-    let inner = |of: &Parts| output_in(precision, outputs, of, outer);
+/// The type of parts of a result, inside of rows with `outer` axes.
+fn output(precision: Precision, outputs: &[Output], of: &Parts, outer: usize) -> String {
+    let inner = |of: &Parts| output(precision, outputs, of, outer);
     if !of.is_there() {
         return "null".to_string();
     }
@@ -393,7 +389,7 @@ fn output_in(precision: Precision, outputs: &[Output], of: &Parts, outer: usize)
             object(there.map(|(name, field)| (name, inner(field))))
         }
         Parts::Array(axes, elem) if has_tag(elem) => {
-            let each = output_in(precision, outputs, elem, outer + axes);
+            let each = output(precision, outputs, elem, outer + axes);
             format!("{}{each}{}", "Array<".repeat(*axes), ">".repeat(*axes))
         }
         Parts::Array(_, elem) => inner(elem),

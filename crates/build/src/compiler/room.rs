@@ -99,6 +99,14 @@ impl Room {
     }
 }
 
+/// A loop with a known trip count.
+struct Counted {
+    index: Reg,
+    start: String,
+    end: String,
+    step: i64,
+}
+
 struct Slice<'a> {
     code: &'a Loops,
     /// The registers that the arguments determine, by their names in C.
@@ -193,7 +201,9 @@ impl Slice<'_> {
             Nest::Scope(_, body) => self.scope(body),
             Nest::For { index, start, end, step, body, .. } => {
                 let bounds = self.operand(start).zip(self.operand(end));
-                self.repeated(body, Some((*index, bounds, *step)))
+                let (index, step) = (*index, *step);
+                let counted = |(start, end)| Counted { index, start, end, step };
+                self.repeated(body, bounds.map(counted))
             }
             Nest::While { cond, body } => {
                 self.repeated(&cond.before, None)?;
@@ -201,10 +211,11 @@ impl Slice<'_> {
             }
             Nest::If { cond, then, otherwise } => self.branches(cond, then, otherwise),
             Nest::Parallel { index, count, body, merge } => {
-                let bounds = Some("0".to_string()).zip(self.operand(count));
+                let (index, start, step) = (*index, "0".to_string(), 1);
+                let counted = self.operand(count).map(|end| Counted { index, start, end, step });
                 let all: Vec<Stmt> = body.iter().chain(merge).cloned().collect();
                 let scope = [Stmt::Nest(Nest::Scope(lambada_loops::Release::All, all))];
-                self.repeated(&scope, Some((*index, bounds, 1)))
+                self.repeated(&scope, counted)
             }
         }
     }
@@ -238,19 +249,12 @@ impl Slice<'_> {
 
     /// A body that runs any number of times. Where all its memory is free after each, and no size
     /// depends on the number of the iteration, one stands for all.
-    fn repeated(
-        &mut self,
-        body: &[Stmt],
-        index: Option<(Reg, Option<(String, String)>, i64)>,
-    ) -> Option<()> {
+    fn repeated(&mut self, body: &[Stmt], counted: Option<Counted>) -> Option<()> {
         let before = self.lines.len();
         self.depth += 1;
-        let bounds = index.as_ref().and_then(|(reg, bounds, step)| {
-            bounds.clone().map(|(start, end)| (*reg, start, end, *step))
-        });
-        let name = bounds.as_ref().map(|(reg, ..)| format!("lam_{}", reg.0));
-        if let (Some((reg, ..)), Some(name)) = (&bounds, &name) {
-            self.known.insert(*reg, name.clone());
+        let name = counted.as_ref().map(|counted| format!("lam_{}", counted.index.0));
+        if let (Some(counted), Some(name)) = (&counted, &name) {
+            self.known.insert(counted.index, name.clone());
         }
         let done = self.stmts(body);
         self.depth -= 1;
@@ -271,10 +275,10 @@ impl Slice<'_> {
             used.contains(&**name)
         };
         let one_is_all = keeps(body) && !name.as_ref().is_some_and(mentions);
-        let head = match bounds {
+        let head = match counted {
             _ if one_is_all => "{".to_string(),
-            Some((reg, start, end, step)) => {
-                let name = format!("lam_{}", reg.0);
+            Some(Counted { index, start, end, step }) => {
+                let name = format!("lam_{}", index.0);
                 format!("for (int64_t {name} = {start}; {name} < {end}; {name} += {step}) {{")
             }
             None => return None,

@@ -103,9 +103,8 @@ fn is_declared(line: &str) -> bool {
             inner.split(", ").all(|ty| ["double", "float", "int"].contains(&ty))
         })
     };
-    let prototype = ["double ", "float "]
-        .iter()
-        .any(|ty| line.strip_prefix(ty).is_some_and(|rest| params(rest)));
+    let prototype =
+        ["double ", "float "].iter().any(|ty| line.strip_prefix(ty).is_some_and(params));
     is_macro || prototype || line.starts_with("int posix_memalign(")
 }
 
