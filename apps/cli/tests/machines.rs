@@ -13,6 +13,9 @@ use tools::{FOLDER, lambada, succeeds, there_is};
 /// The definitions that the C programs call.
 const ALL: &str = "model.lam loss --grad w,b --jvp x area total --grad all positive --vjp xs areas turned pick table triangle wider same depth careful";
 
+/// As `ALL`, for `matrices.c`.
+const MATRICES: &str = "matrices.lam solved eigen singular product scanned --grad all sorted";
+
 /// C without extensions, and all warnings that matter.
 const STRICT: [&str; 5] = ["-std=c11", "-pedantic-errors", "-Wall", "-Wextra", "-Werror"];
 
@@ -77,7 +80,7 @@ fn c11_needs_no_extensions() {
 fn c11_has_no_vectors() {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     for program in [
-        format!("{FOLDER}/matrices.lam solved eigen singular product scanned --grad all sorted"),
+        format!("{FOLDER}/{MATRICES}"),
         format!("{examples}/gmm.lam objective --grad alpha,mu,q,l"),
         format!("{examples}/least_squares.lam residual --grad all"),
     ] {
@@ -115,6 +118,11 @@ fn all_memory_is_the_callers() {
         let args = [&args[..], &SANITIZED].concat();
         succeeds(&mut Command::new(compiled(compiler, folder.path(), &args)));
     }
+    let matrices = built(&format!("{MATRICES} --target embedded"));
+    let callers = source("matrices.c");
+    let args = ["-std=c11", &*callers, "matrices.c"];
+    let args = [&args[..], &SANITIZED].concat();
+    succeeds(&mut Command::new(compiled("cc", matrices.path(), &args)));
     if !there_is("nm") {
         return println!("skipped: no nm");
     }
@@ -128,28 +136,31 @@ fn all_memory_is_the_callers() {
     }
 }
 
-/// The portable C in both forms on ARM processors, with their vectors and without.
+/// The portable C in all forms on ARM processors of 64 and of 32 bits, with their vectors and
+/// without.
 #[test]
 fn arm_processors_run_it() {
-    let (compiler, machine) = ("aarch64-linux-gnu-gcc", "qemu-aarch64");
-    for needed in [compiler, machine] {
-        if !there_is(needed) {
-            return println!("skipped: no {needed}");
-        }
-    }
-    let run = |folder: &Path, args: &[&str]| {
-        let place = compiled(compiler, folder, &[args, &["-static"]].concat());
-        succeeds(Command::new(machine).arg(place));
-    };
-    let callers = source("model.c");
     let portable = built(&format!("{ALL} --portable"));
-    let flags = ["-std=gnu99", "-O2", "-ffp-contract=fast", "-fwrapv", "-DALONE"];
-    run(portable.path(), &[&flags[..], &[&*callers, "model.c"]].concat());
     let strict = built(&format!("{ALL} --target c11"));
-    run(strict.path(), &["-std=c11", "-O2", "-fwrapv", "-DALONE", &callers, "model.c"]);
-    let callers = source("embedded.c");
-    let flags = ["-std=c11", "-O2", "-fwrapv", "-DMODEL_STACK=131072"];
-    run(embedded().path(), &[&flags[..], &[&*callers, "model.c"]].concat());
+    let (embedded, matrices) = (embedded(), built(&format!("{MATRICES} --target embedded")));
+    let machines =
+        [("aarch64-linux-gnu-gcc", "qemu-aarch64"), ("arm-linux-gnueabihf-gcc", "qemu-arm")];
+    for (compiler, machine) in machines {
+        if let Some(absent) = [compiler, machine].into_iter().find(|needed| !there_is(needed)) {
+            println!("skipped: no {absent}");
+            continue;
+        }
+        let run = |folder: &Path, args: &str, callers: &str, library: &str| {
+            let callers = source(callers);
+            let flags = ["-static", "-O1", "-fwrapv", &*callers, library];
+            let args: Vec<&str> = args.split(' ').chain(flags).collect();
+            succeeds(Command::new(machine).arg(compiled(compiler, folder, &args)));
+        };
+        run(portable.path(), "-std=gnu99 -DALONE", "model.c", "model.c");
+        run(strict.path(), "-std=c11 -Werror -DALONE", "model.c", "model.c");
+        run(embedded.path(), "-std=c11 -Werror -DMODEL_STACK=131072", "embedded.c", "model.c");
+        run(matrices.path(), "-std=c11 -Werror", "matrices.c", "matrices.c");
+    }
 }
 
 /// Projects find a library by its package file, compiled or as a text.

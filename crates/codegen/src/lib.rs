@@ -100,6 +100,16 @@ pub struct Unit {
     pub shares: Shares,
 }
 
+impl Unit {
+    /// The struct for which the code of a function takes memory before all arrays, if it does.
+    pub fn frame(&self, function: usize) -> Option<String> {
+        let kernel = self.symbols[function].replacen("lambada_", "kernel_", 1);
+        let frame = format!("{kernel}_frame");
+        let taken = format!("struct {frame} *const frame = lam_alloc(");
+        self.text.contains(&taken).then_some(frame)
+    }
+}
+
 /// One function as C.
 pub fn c_source(function: &Function) -> String {
     unit(&[function]).text

@@ -86,14 +86,18 @@ impl Room {
         format!("uint64_t {library}_{function}_bytes({params})")
     }
 
-    /// The function.
-    pub fn definition(&self, library: &str, function: &str) -> String {
+    /// The function; the code takes memory for the struct `frame` first, if there is one.
+    pub fn definition(&self, library: &str, function: &str, frame: Option<String>) -> String {
         let prototype = self.prototype(library, function);
+        let frame = frame.map(|frame| {
+            format!("    in_use = lam_room(&most, in_use, 1, sizeof(struct {frame}));\n")
+        });
         let unused = self.params.iter().map(|name| format!("    (void){name};\n"));
         let lines = self.lines.iter().map(|line| &*line.text);
         format!(
-            "{prototype} {{\n    uint64_t in_use = 0, most = 0;\n{}{}    return most + LAM_BESIDE;\n}}\n",
+            "{prototype} {{\n    uint64_t in_use = 0, most = 0;\n{}{}{}    return most + LAM_BESIDE;\n}}\n",
             unused.collect::<String>(),
+            frame.unwrap_or_default(),
             lines.collect::<String>()
         )
     }

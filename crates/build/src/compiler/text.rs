@@ -110,7 +110,8 @@ pub(crate) fn text(library: &Library, parts: &[FunctionCode], sources: &Sources)
         own += &format!("\n{}", Wrapper { library, part, number: k, out: String::new() }.print());
         if let Some(room) = workspace.then(|| room(&part.interface, &part.versions)).flatten() {
             let name = &part.interface.function.name;
-            own += &format!("\n{}", room.definition(&library.name, name));
+            let frame = units[0].frame(k);
+            own += &format!("\n{}", room.definition(&library.name, name, frame));
         }
     }
     let codes: Vec<&str> = units.iter().map(|unit| unit.text.as_str()).collect();
