@@ -195,3 +195,23 @@ fn cmake_finds_the_library() {
         assert!(told.contains("w = 2.0000 3.0000, b = 1.0000"), "{options} {kind}: {told}");
     }
 }
+
+/// A definition cannot have the name of a function that tells about memory.
+#[test]
+fn names_of_the_library_are_taken() {
+    let folder = TempDir::new().expect("a folder");
+    let text = "def loss_bytes (x : real) : real = x\ndef loss (x : real) : real = x\ndef peak (x : real) : real = x\n";
+    std::fs::write(folder.path().join("names.lam"), text).expect("a program");
+    for entries in ["loss_bytes loss", "loss loss_bytes", "peak"] {
+        let run = |target: &str| {
+            let args = format!("build names.lam {entries} --target {target} -o {target}");
+            let mut command = lambada(&args.split(' ').collect::<Vec<_>>());
+            command.current_dir(folder.path()).output().expect("the command runs")
+        };
+        let refused = run("embedded");
+        let told = String::from_utf8_lossy(&refused.stderr).into_owned();
+        assert!(refused.status.code() == Some(1) && told.contains("E0481"), "{told}");
+        assert!(!folder.path().join("embedded").exists());
+        assert!(run("c11").status.success(), "{entries}");
+    }
+}

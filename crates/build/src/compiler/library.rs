@@ -25,12 +25,11 @@ pub struct Sources {
 }
 
 /// Functions common to all libraries.
-const COMMON: [&str; 13] = [
+const COMMON: [&str; 12] = [
     "open",
     "close",
     "message",
     "limit",
-    "peak",
     "cancel",
     "threads",
     "fork",
@@ -110,6 +109,12 @@ fn functions(request: &Request) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
         .iter()
         .map(|name| (name.to_string(), "one that every library has".to_string()))
         .collect();
+    if request.platform.has_workspace() {
+        known.insert(
+            "peak".to_string(),
+            "one that every library in memory of the caller has".into(),
+        );
+    }
     let mut functions = Vec::new();
     for entry in &request.entries {
         let value = [(Operator::Value, None)];
@@ -125,13 +130,16 @@ fn functions(request: &Request) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
                 Operator::Jacobian => format!("the Jacobian of `{}`", entry.name),
                 Operator::Hessian => format!("the Hessian of `{}`", entry.name),
             };
-            if let Some(first) = known.get(&name) {
-                return Err(vec![messages::taken(&name, first, &what)]);
+            let bytes = request
+                .platform
+                .has_workspace()
+                .then(|| (format!("{name}_bytes"), format!("the memory of {what}")));
+            for (name, what) in std::iter::once((name.clone(), what)).chain(bytes) {
+                if let Some(first) = known.get(&name) {
+                    return Err(vec![messages::taken(&name, first, &what)]);
+                }
+                known.insert(name, what);
             }
-            if request.platform.has_workspace() {
-                known.insert(format!("{name}_bytes"), format!("the memory that {what} needs"));
-            }
-            known.insert(name.clone(), what);
             functions.push((name, &*entry.name, operator, wrt));
         }
     }
