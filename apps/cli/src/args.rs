@@ -386,7 +386,7 @@ pub enum Command {
         sampling: Sampling,
     },
     /// Compile definitions and their derivatives to a C library, with header, static and shared
-    /// library, and pkg-config file
+    /// library, and pkg-config file; or to a module for browsers
     #[command(
         override_usage = "lambada build FILE ENTRY... [--grad W] [--jvp W] [--vjp W] [ENTRY...] [OPTIONS]",
         after_help = BUILD
@@ -408,6 +408,10 @@ pub enum Command {
         /// has
         #[arg(long)]
         portable: bool,
+        /// The machines that it is for
+        #[arg(long, value_enum, value_name = "MACHINES", default_value_t = Machines::Native)]
+        #[arg(conflicts_with = "portable")]
+        target: Machines,
     },
     /// Measure a definition and its derivative: compilation, time, memory, operations, and the
     /// distance from the machine's limits
@@ -451,6 +455,20 @@ pub enum Measured {
     Forward,
     /// The value alone
     Value,
+}
+
+/// The machines that a library is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Machines {
+    /// This one, and those with a processor of its kind
+    Native,
+    /// Browsers, Node and others that run WebAssembly: a module, with a module of JavaScript and
+    /// types for TypeScript
+    Wasm,
+    /// All with a compiler for C11, such as MSVC: a text and its header, without threads
+    C11,
+    /// As c11, without an operating system: all memory is the caller's
+    Embedded,
 }
 
 /// A file and one of its definitions.

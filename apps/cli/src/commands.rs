@@ -4,8 +4,9 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 
 use lambada::{Disk, Operator, Options, Session, Sparse};
+use lambada_build::Platform;
 
-use crate::args::{self, Args, Command, DataArgs};
+use crate::args::{self, Args, Command, DataArgs, Machines};
 use crate::interrupt::Interrupt;
 use crate::report::{self, Report};
 use crate::shell::Shell;
@@ -115,8 +116,15 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Minimize { model, searching } => shell.minimize(&model, &searching),
         Command::Predict { model, predicting } => shell.predict(&model, &predicting),
         Command::Sample { model, sampling } => shell.sample(&model, &sampling),
-        Command::Build { file, offered, output, name, portable } => {
-            shell.build(&file, offered.entries, &output, name, portable)
+        Command::Build { file, offered, output, name, portable, target } => {
+            let platform = match target {
+                Machines::Native if portable => Platform::Portable,
+                Machines::Native => Platform::Native,
+                Machines::Wasm => Platform::Wasm,
+                Machines::C11 => Platform::C11,
+                Machines::Embedded => Platform::Embedded,
+            };
+            shell.build(&file, offered.entries, &output, name, platform)
         }
         Command::Bench { target, files, wrt, mode, count, json } => {
             shell.bench(&target, files, &wrt, mode, count, json)

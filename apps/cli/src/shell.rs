@@ -10,7 +10,7 @@ use lambada::{
     Problem, RESULT, Session, Sparse, Stopped, Style, Unit, Verify,
 };
 
-use lambada_build::{Entry, Request};
+use lambada_build::{Entry, Platform, Request};
 
 use crate::args::{self, DataArgs, Look, Measured, Mode, Of, PaperStage, Stage, Target, Wrt};
 use crate::report::Report;
@@ -451,11 +451,11 @@ impl Shell {
         entries: Vec<Entry>,
         folder: &Path,
         name: Option<String>,
-        portable: bool,
+        platform: Platform,
     ) -> Result<(), Report> {
         let unit = self.load(file)?;
         let name = name.unwrap_or_else(|| lambada_build::name_of(file));
-        let request = Request { name, entries, portable };
+        let request = Request { name, entries, platform };
         let source = file.display().to_string();
         let compiling = progress::working("compiling");
         let made = lambada_build::library(&self.session, &unit, &source, &request);

@@ -2,36 +2,18 @@
 //! memory, and complete files.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::Command;
 use std::sync::OnceLock;
 
 use tempfile::TempDir;
 
-const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/build");
+#[path = "build/tools.rs"]
+mod tools;
+
+use tools::{FOLDER, lambada, output, succeeds, text, there_is};
 
 /// Warning flags of C compilers.
 const STRICT: [&str; 4] = ["-Wall", "-Wextra", "-pedantic", "-Werror"];
-
-fn lambada(args: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lambada"));
-    command.args(args).current_dir(FOLDER);
-    command
-}
-
-fn output(command: &mut Command) -> Output {
-    command.output().unwrap_or_else(|error| panic!("{command:?}: {error}"))
-}
-
-fn succeeds(command: &mut Command) -> String {
-    let output = output(command);
-    let told = format!("{}{}", text(&output.stdout), text(&output.stderr));
-    assert!(output.status.success(), "{command:?}: {}\n{told}", output.status);
-    told
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
 
 /// A folder with the libraries `model` and `other`, built once.
 fn folder() -> &'static Path {
@@ -44,16 +26,11 @@ fn folder() -> &'static Path {
         args.extend(entries.split(' '));
         args.extend(["-o", &out, "--portable"]);
         let told = succeeds(&mut lambada(&args));
-        assert_eq!(told.lines().count(), 5, "{told}");
+        assert_eq!(told.lines().count(), 6, "{told}");
         succeeds(&mut lambada(&["build", "other.lam", "loss", "-o", &out]));
         folder
     })
     .path()
-}
-
-/// Whether a program is installed.
-fn there_is(program: &str) -> bool {
-    Command::new(program).arg("--version").output().is_ok_and(|output| output.status.success())
 }
 
 /// Compiles a program and returns its path.

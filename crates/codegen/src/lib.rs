@@ -100,6 +100,16 @@ pub struct Unit {
     pub shares: Shares,
 }
 
+impl Unit {
+    /// The struct for which the code of a function takes memory before all arrays, if it does.
+    pub fn frame(&self, function: usize) -> Option<String> {
+        let kernel = self.symbols[function].replacen("lambada_", "kernel_", 1);
+        let frame = format!("{kernel}_frame");
+        let taken = format!("struct {frame} *const frame = lam_alloc(");
+        self.text.contains(&taken).then_some(frame)
+    }
+}
+
 /// One function as C.
 pub fn c_source(function: &Function) -> String {
     unit(&[function]).text
@@ -121,6 +131,8 @@ pub enum Memory {
     /// From the system, each array in a block of exactly its size, so that sanitizers see an access
     /// out of bounds, or after the end of a scope.
     Exact,
+    /// From an arena in memory of the caller. Nothing is asked of the system.
+    Workspace,
 }
 
 /// The visibility of the names of a unit.
@@ -140,16 +152,22 @@ pub fn unit(functions: &[&Function]) -> Unit {
 /// Versions of functions, each a unit whose names are visible in the file only, for libraries whose
 /// own functions stand behind such a text. A context of one version works for all, so users need
 /// not know its version. A text defines no macros but [`MACROS`].
-pub fn internal_units(versions: &[Vec<&Function>]) -> Vec<Unit> {
+///
+/// Without `threads` the iterations of parallel loops run one after the other, with the same
+/// results.
+pub fn internal_units(versions: &[Vec<&Function>], memory: Memory, threads: bool) -> Vec<Unit> {
     let print = |functions: &Vec<&Function>| print(functions, PART, false);
     let mut printed: Vec<Printed> = versions.iter().map(print).collect();
     let kinds = printed.iter().map(|version| version.needs.kinds);
-    let kinds = kinds.reduce(Kinds::or).unwrap_or_default();
+    let mut kinds = kinds.reduce(Kinds::or).unwrap_or_default();
+    if !threads {
+        kinds.turns = std::mem::take(&mut kinds.teams);
+    }
     for version in &mut printed {
         version.needs.kinds = kinds;
     }
     let unit = |(version, functions): (Printed, &Vec<&Function>)| {
-        version.unit(functions, Memory::Arena, Linkage::Internal)
+        version.unit(functions, memory, Linkage::Internal)
     };
     printed.into_iter().zip(versions).map(unit).collect()
 }

@@ -160,6 +160,7 @@ impl Needs {
         let runtime = runtime::memory(memory, kinds);
         let mut helpers = vec![runtime, runtime::sizes(kinds)];
         helpers.extend(kinds.teams.then(|| runtime::TEAMS.to_string()));
+        helpers.extend(kinds.turns.then(|| runtime::TURNS.to_string()));
         helpers.extend(kinds.hosted.then(|| runtime::hosted(kinds)));
         helpers.extend(kinds.calls.then(|| runtime::CALLS.to_string()));
         helpers.extend(kinds.inspections.then(|| runtime::INSPECTIONS.to_string()));

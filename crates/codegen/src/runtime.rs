@@ -9,8 +9,8 @@ use crate::Memory;
 mod memory;
 
 use memory::{
-    ALLOC, ALLOC_FROM_BACK, ARENA, EXACT, EXACT_KEPT, EXACT_MARKS, EXACT_MARKS_OF_BOTH, HOSTED,
-    MARKS, MARKS_AT_BOTH_ENDS,
+    ALLOC, ALLOC_FROM_BACK, ARENA, CALLERS, EXACT, EXACT_KEPT, EXACT_MARKS, EXACT_MARKS_OF_BOTH,
+    HOSTED, MARKS, MARKS_AT_BOTH_ENDS, SYSTEMS,
 };
 
 /// The kinds of programs that need more text.
@@ -19,7 +19,10 @@ pub(crate) struct Kinds {
     pub calls: bool,
     pub nodes: bool,
     pub inspections: bool,
+    /// Parallel loops on threads.
     pub teams: bool,
+    /// Parallel loops without threads.
+    pub turns: bool,
     /// Results in memory of the host.
     pub hosted: bool,
 }
@@ -32,6 +35,7 @@ impl Kinds {
             nodes: self.nodes || other.nodes,
             inspections: self.inspections || other.inspections,
             teams: self.teams || other.teams,
+            turns: self.turns || other.turns,
             hosted: self.hosted || other.hosted,
         }
     }
@@ -40,7 +44,12 @@ impl Kinds {
 /// The text of a kind of memory.
 pub(crate) fn memory(memory: Memory, kinds: Kinds) -> String {
     match memory {
-        Memory::Arena | Memory::Hosted => chosen(ARENA, kinds),
+        Memory::Arena | Memory::Hosted | Memory::Workspace => {
+            let owner = if memory == Memory::Workspace { &CALLERS } else { &SYSTEMS };
+            let text = chosen(ARENA, kinds);
+            let parts = ["@chunks\n", "@context\n", "@freed\n"].iter().zip(owner);
+            parts.fold(text, |text, (line, own)| text.replace(line, own))
+        }
         Memory::Exact => chosen(EXACT, kinds),
     }
 }
@@ -56,7 +65,10 @@ pub(crate) fn sizes(kinds: Kinds) -> String {
 }
 
 /// A text with the lines for programs of these kinds.
-fn chosen(text: &str, Kinds { calls, nodes, inspections, teams, hosted }: Kinds) -> String {
+fn chosen(
+    text: &str,
+    Kinds { calls, nodes, inspections, teams, hosted, turns: _ }: Kinds,
+) -> String {
     let chosen = |line: &str| {
         match line {
         "@stack" => calls.then_some("    uint64_t stack; /* bytes of stack that calls may use */\n    uintptr_t lowest; /* where these end */\n").map(String::from),
@@ -110,10 +122,7 @@ fn chosen(text: &str, Kinds { calls, nodes, inspections, teams, hosted }: Kinds)
 
 /// Nodes, in a kind of memory.
 pub(crate) fn nodes(memory: Memory, precision: Precision) -> String {
-    let made = match memory {
-        Memory::Arena | Memory::Hosted => NODES_IN_ARENA,
-        Memory::Exact => NODES_EXACT,
-    };
+    let made = if memory == Memory::Exact { NODES_EXACT } else { NODES_IN_ARENA };
     with_reals(&format!("{SLOTS}{made}{NODES}"), precision)
 }
 
@@ -262,6 +271,27 @@ static int lam_parallel(struct lambada_context *ctx, union lambada_word *results
         if (!worker) return 2;
         worker->asked = &ctx->cancelled;
         ctx->workers[ctx->threads - 1] = worker;
+    }
+    return 0;
+}
+";
+
+/// Parallel loops where there are no threads.
+pub(crate) const TURNS: &str = "\
+/* Have the iterations before this one run without a failure? They have: a failure ends the loop. */
+static inline int lam_turn(struct lambada_context *ctx, int64_t turn) {
+    (void)ctx;
+    (void)turn;
+    return 1;
+}
+
+/* Runs all iterations of a loop, one after the other. */
+static int lam_parallel(struct lambada_context *ctx, union lambada_word *results, int (*iteration)(struct lambada_context *, union lambada_word *, const void *, int64_t), const void *frame, int64_t count) {
+    for (int64_t turn = 0; turn < count; turn++) {
+        struct lam_mark mark = lam_mark(ctx);
+        int status = lam_is_cancelled(ctx) ? 4 : iteration(ctx, results, frame, turn);
+        lam_release(ctx, mark);
+        if (unlikely(status)) return status;
     }
     return 0;
 }

@@ -4,6 +4,7 @@
 use lambada::{Operator, Target};
 use lambada_prim::{Precision, ScalarTy};
 
+use super::request::Platform;
 use super::sizes::Extent;
 
 /// A library of C.
@@ -17,6 +18,8 @@ pub struct Library {
     pub doc: Option<String>,
     /// Width of its reals.
     pub precision: Precision,
+    /// The machines that it runs on.
+    pub platform: Platform,
     /// Processors for which it contains versions of its code. The first version is the fallback.
     pub processors: Vec<Target>,
     /// The functions.
@@ -42,6 +45,39 @@ pub struct Function {
     pub outputs: Vec<Output>,
     /// For recursive types: the constructors by number, with their fields.
     pub rows: Vec<Rows>,
+    /// The arguments without sizes as values of the language, over places among `inputs`.
+    pub params: Vec<Whole>,
+    /// The value, and the derivative if there is one, over places among `outputs`. A gradient is a
+    /// record with a field for each parameter.
+    pub results: Vec<Whole>,
+}
+
+/// An argument or result of the language, which is several of C.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Whole {
+    /// Its name.
+    pub name: String,
+    /// Its parts.
+    pub parts: Parts,
+    /// For recursive types: the columns of its rows, if they are its own.
+    pub columns: Vec<usize>,
+}
+
+/// The parts of a value, each by its place among the arguments or results of C.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Parts {
+    /// A scalar or an array of scalars; `None` if C has nothing for it, as for a derivative by an
+    /// integer.
+    Leaf(Option<usize>),
+    /// A tuple.
+    Tuple(Vec<Parts>),
+    /// A record with its fields in declared order.
+    Record(Vec<(String, Parts)>),
+    /// An array with this number of axes, of elements that are no scalars. The parts are arrays
+    /// with these axes first.
+    Array(usize, Box<Parts>),
+    /// A variant: the tag, which derivatives lack, and the fields of all constructors.
+    Variant(Option<usize>, Vec<(String, Vec<Parts>)>),
 }
 
 /// An argument.

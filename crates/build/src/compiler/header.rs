@@ -6,13 +6,14 @@ use lambada_prim::{Precision, ScalarTy};
 
 use super::describe::{Dims, Function, Input, Library, Output, Role, Rows};
 use super::fortran;
+use super::room::Room;
 use super::sizes::{Extent, Spelling};
 
 /// Columns of a comment.
 const WIDTH: usize = 110;
 
-/// The text of `NAME.h`.
-pub fn header(library: &Library) -> String {
+/// The text of `NAME.h`; with a workspace, `rooms` are the functions that count bytes.
+pub(crate) fn header(library: &Library, rooms: &[Option<Room>]) -> String {
     let (name, big) = (&library.name, library.name.to_uppercase());
     let mut text = format!("/* {}\n */\n", lines(&introduction(library)));
     text += &format!(
@@ -40,8 +41,7 @@ pub fn header(library: &Library) -> String {
     text += &format!(
         "/* Memory that calls use again. One thread at a time may use a context; any number of them may have one each. */\n\
          typedef struct {name}_context {name}_context;\n\n\
-         /* A new context; null if the system has no memory. */\n{name}_context *{name}_open(void);\n\n\
-         /* Frees a context and the results that it holds; null is nothing to free. */\nvoid {name}_close({name}_context *);\n\n\
+         {}\n\n\
          /* What went wrong in the last call that used the context, and where in the source; empty if nothing. Valid until the next call. */\n\
          const char *{name}_message(const {name}_context *);\n\n\
          /* From now on the arrays of calls may take so many bytes at a time; arguments and the caller's own results do not count. */\n\
@@ -59,16 +59,42 @@ pub fn header(library: &Library) -> String {
          typedef void (*{name}_fork)(void *pool, int64_t workers, void (*work)(void *team, int64_t worker), void *team);\n\n\
          /* From now on calls that use the context may run on so many threads, which `fork` provides and is given `pool` for. Results are the same for any\n\
          \x20* number of threads. Returns {big}_ERROR_MEMORY if there is no memory for that; then calls run on one. */\n\
-         int {name}_threads({name}_context *, int64_t threads, {name}_fork fork, void *pool);\n"
+         int {name}_threads({name}_context *, int64_t threads, {name}_fork fork, void *pool);\n",
+        contexts(library),
     );
-    for function in &library.functions {
+    for (function, room) in library.functions.iter().zip(rooms) {
         text += &format!(
             "\n/* {}\n */\n{};\n",
             lines(&documentation(library, function)),
             prototype(library, function)
         );
+        if let Some(room) = room {
+            text += &format!(
+                "\n/* The bytes that {name}_open needs for calls of {name}_{} with these sizes. */\n{};\n",
+                function.name,
+                room.prototype(name, &function.name)
+            );
+        }
     }
     text + &format!("\n#ifdef __cplusplus\n}}\n#endif\n\n#endif /* {big}_H */\n")
+}
+
+/// The beginning and the end of contexts.
+fn contexts(library: &Library) -> String {
+    let name = &library.name;
+    if !library.platform.has_workspace() {
+        return format!(
+            "/* A new context; null if the system has no memory. */\n{name}_context *{name}_open(void);\n\n\
+             /* Frees a context and the results that it holds; null is nothing to free. */\nvoid {name}_close({name}_context *);"
+        );
+    }
+    format!(
+        "/* A new context, in memory of the caller, which may be of any kind and must stay; null if there is too little. All that calls need is in it:\n\
+         \x20* {name}_NAME_bytes tells how much. For functions without that, it depends on data; {name}_peak tells what calls have taken so far. */\n\
+         {name}_context *{name}_open(void *memory, uint64_t bytes);\n\n\
+         /* Ends a context; the memory is the caller's again. */\nvoid {name}_close({name}_context *);\n\n\
+         /* The least number of bytes with which {name}_open has enough for the calls so far. */\nuint64_t {name}_peak({name}_context *);"
+    )
 }
 
 /// Escapes text for a comment.

@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use lambada::{Call, Operator, Options, Session, Target as Processor, Unit};
+use lambada::{Call, Mechanism, Mechanisms, Operator, Options, Session, Target as Processor, Unit};
 use lambada_source::{Problem, stack};
 
 use super::describe::Library;
 use super::header::header;
 use super::interface::{Target, interface};
-use super::request::{Entry, Request, suffix};
+use super::request::{Request, suffix};
+use super::room::{Room, room};
 use super::text::{FunctionCode, text};
 use super::{messages, names};
 
@@ -68,25 +69,34 @@ fn written(
     if request.entries.is_empty() {
         return Err(vec![messages::nothing_to_offer()]);
     }
-    let functions = functions(&request.entries)?;
-    let processors = if request.portable { Processor::versions() } else { &[Processor::Here] };
+    let functions = functions(request)?;
+    let processors = request.platform.processors();
+    let mut options = session.options().clone();
+    if request.platform.is_strict() {
+        let lanes = [Mechanism::Lanes, Mechanism::Transposes, Mechanism::Additions];
+        options.mechanisms = lanes.into_iter().fold(options.mechanisms, Mechanisms::without);
+    }
     let mut parts = Vec::new();
     for (name, entry, operator, wrt) in functions {
         let call = unit.call(entry, operator, wrt)?;
         let wrt = call.wrt_names().iter().map(|name| name.to_string()).collect();
         let target = Target { unit, entry, operator, wrt };
-        parts.push(part(session.options(), processors, &name, &call, target)?);
+        parts.push(part(&options, processors, &name, &call, target)?);
     }
     let library = Library {
         name: request.name.clone(),
         source: file.to_string(),
         doc: unit.module.doc.as_ref().map(|doc| doc.to_string()),
         precision: session.options().precision,
+        platform: request.platform,
         processors: processors.to_vec(),
         functions: parts.iter().map(|part| part.interface.function.clone()).collect(),
     };
     let code = text(&library, &parts, session.sources());
-    let header = header(&library);
+    let has_rooms = request.platform.has_workspace();
+    let of = |part: &FunctionCode| room(&part.interface, &part.versions).filter(|_| has_rooms);
+    let rooms: Vec<Option<Room>> = parts.iter().map(of).collect();
+    let header = header(&library, &rooms);
     Ok(Sources { library, code, header })
 }
 
@@ -94,13 +104,19 @@ fn written(
 type Wanted<'a> = (String, &'a str, Operator, Option<&'a [String]>);
 
 /// The functions of a library; checks that their names differ.
-fn functions(entries: &[Entry]) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
+fn functions(request: &Request) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
     let mut known: BTreeMap<String, String> = COMMON
         .iter()
         .map(|name| (name.to_string(), "one that every library has".to_string()))
         .collect();
+    if request.platform.has_workspace() {
+        known.insert(
+            "peak".to_string(),
+            "one that every library in memory of the caller has".into(),
+        );
+    }
     let mut functions = Vec::new();
-    for entry in entries {
+    for entry in &request.entries {
         let value = [(Operator::Value, None)];
         let derivatives =
             entry.derivatives.iter().map(|(operator, wrt)| (*operator, wrt.as_deref()));
@@ -114,10 +130,16 @@ fn functions(entries: &[Entry]) -> Result<Vec<Wanted<'_>>, Vec<Problem>> {
                 Operator::Jacobian => format!("the Jacobian of `{}`", entry.name),
                 Operator::Hessian => format!("the Hessian of `{}`", entry.name),
             };
-            if let Some(first) = known.get(&name) {
-                return Err(vec![messages::taken(&name, first, &what)]);
+            let bytes = request
+                .platform
+                .has_workspace()
+                .then(|| (format!("{name}_bytes"), format!("the memory of {what}")));
+            for (name, what) in std::iter::once((name.clone(), what)).chain(bytes) {
+                if let Some(first) = known.get(&name) {
+                    return Err(vec![messages::taken(&name, first, &what)]);
+                }
+                known.insert(name, what);
             }
-            known.insert(name.clone(), what);
             functions.push((name, &*entry.name, operator, wrt));
         }
     }

@@ -57,3 +57,11 @@ pub(crate) fn nothing_to_offer() -> Problem {
     Problem::general("E0486", "a library offers at least one definition".to_string())
         .hint("name the definitions: `.entry(\"loss\")`")
 }
+
+/// Clang, or a part that it needs, is `missing`; `version` is that of the Clang that was tried.
+pub(crate) fn no_wasm(missing: &str, version: Option<u32>) -> Problem {
+    let version = version.map_or_else(|| "N".to_string(), |version| version.to_string());
+    let title = "a module of WebAssembly needs Clang with its linker and libraries";
+    Problem::general("E0488", format!("{title}, and there is {missing}"))
+        .hint(format!("on Debian and Ubuntu: apt install clang lld wasi-libc libclang-rt-{version}-dev-wasm32{}; LAMBADA_WASM_CC sets another Clang, WASI_SYSROOT the folder of its C library", if version == "N" { ", for the version N of clang" } else { "" }))
+}

@@ -9,7 +9,7 @@ use lambada_source::Problem;
 use super::library::library;
 use super::names::name_of;
 use super::package::write_static;
-use super::request::{Entry, Request};
+use super::request::{Entry, Platform, Request};
 use super::rust::rust_module;
 
 /// A program to compile into the program that uses it.
@@ -152,7 +152,8 @@ impl Model {
             }
         }
         let (name, entries) = (self.name.clone(), self.entries.clone());
-        let request = Request { name, entries, portable: !self.native };
+        let platform = if self.native { Platform::Native } else { Platform::Portable };
+        let request = Request { name, entries, platform };
         let sources = library(session, &unit, &self.file.display().to_string(), &request)?;
         let text = rust_module(&sources.library);
         write_static(&sources, folder).map_err(|problem| vec![problem])?;

@@ -11,31 +11,30 @@ use lambada_source::Problem;
 
 use super::library::Sources;
 use super::messages;
+use super::request::Platform;
 use super::versions::{object, version_flags, versions_macro};
+use super::wasm::Tools;
+use super::{cmake, javascript};
 
-/// Writes `NAME.c`, `NAME.h`, `libNAME.a`, `libNAME.so` (`.dylib` on macOS) and `NAME.pc` into a
-/// folder, which is created if necessary; returns their paths.
+/// Writes the files of a library into a folder, which is created if necessary; returns their paths.
+/// These are `NAME.c`, `NAME.h`, `NAME.pc`, `NAMEConfig.cmake`, `libNAME.a` and `libNAME.so`
+/// (`.dylib` on macOS); for WebAssembly, `NAME.wasm`, `NAME.mjs` and `NAME.d.mts`; for C11, the
+/// texts alone.
 ///
 /// # Errors
 /// No C compiler or archiver works, or the folder cannot be written.
 pub fn write_library(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
-    let name = &sources.library.name;
     let made = missing(folder);
     let _unfinished = made.map(Unfinished::at);
     let result = Scratch::inside(folder).and_then(|scratch| {
-        let files = [
-            write(&scratch, &format!("{name}.c"), &sources.code)?,
-            write(&scratch, &format!("{name}.h"), &sources.header)?,
-            write(&scratch, &format!("{name}.pc"), &package(sources))?,
-        ];
-        let objects = objects(sources, scratch.path())?;
-        let files: Vec<String> = files
-            .into_iter()
-            .chain([
-                archive(sources, scratch.path(), &objects)?,
-                shared(sources, scratch.path(), &objects)?,
-            ])
-            .collect();
+        let files = match sources.library.platform {
+            Platform::Native | Platform::Portable => library_files(sources, &scratch)?,
+            Platform::Wasm => module_files(sources, &scratch)?,
+            Platform::C11 | Platform::Embedded => {
+                let cmake = write(&scratch, &cmake::name(&sources.library), &cmake::text(sources))?;
+                texts(sources, &scratch)?.into_iter().chain([cmake]).collect()
+            }
+        };
         publish(scratch.path(), folder, &files)
     });
     if let (Err(_), Some(made)) = (&result, made) {
@@ -45,17 +44,43 @@ pub fn write_library(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, P
     result
 }
 
+fn library_files(sources: &Sources, scratch: &Scratch) -> Result<Vec<String>, Problem> {
+    let name = &sources.library.name;
+    let texts = texts(sources, scratch)?;
+    let package = write(scratch, &format!("{name}.pc"), &package(sources))?;
+    let objects = objects(sources, scratch.path())?;
+    let archive = archive(sources, scratch.path(), &objects)?;
+    let shared = shared(sources, scratch.path(), &objects)?;
+    let cmake = write(scratch, &cmake::name(&sources.library), &cmake::text(sources))?;
+    Ok(texts.into_iter().chain([package, cmake, archive, shared]).collect())
+}
+
+/// The C text and the header.
+fn texts(sources: &Sources, scratch: &Scratch) -> Result<[String; 2], Problem> {
+    let name = &sources.library.name;
+    let code = write(scratch, &format!("{name}.c"), &sources.code)?;
+    Ok([code, write(scratch, &format!("{name}.h"), &sources.header)?])
+}
+
+fn module_files(sources: &Sources, scratch: &Scratch) -> Result<Vec<String>, Problem> {
+    let library = &sources.library;
+    let name = &library.name;
+    let tools = Tools::find().map_err(|problem| *problem)?;
+    texts(sources, scratch)?;
+    let module = format!("{name}.wasm");
+    run(vec![tools.command(sources, &module)], scratch.path())?;
+    let script = write(scratch, &format!("{name}.mjs"), &javascript::module(library))?;
+    let types = write(scratch, &format!("{name}.d.mts"), &javascript::types(library))?;
+    Ok(vec![module, script, types])
+}
+
 /// Writes only the C text, the header and the static library; returns their paths.
 ///
 /// # Errors
 /// As [`write_library`].
 pub fn write_static(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, Problem> {
-    let name = &sources.library.name;
     let scratch = Scratch::inside(folder)?;
-    let files = vec![
-        write(&scratch, &format!("{name}.c"), &sources.code)?,
-        write(&scratch, &format!("{name}.h"), &sources.header)?,
-    ];
+    let files = texts(sources, &scratch)?;
     let objects = objects(sources, scratch.path())?;
     let archive = archive(sources, scratch.path(), &objects)?;
     let files: Vec<String> = files.into_iter().chain([archive]).collect();

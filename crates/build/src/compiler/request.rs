@@ -1,6 +1,6 @@
 //! Requests for libraries.
 
-use lambada::Operator;
+use lambada::{Operator, Target};
 
 /// A definition with its requested derivatives.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,8 +42,55 @@ pub struct Request {
     pub name: String,
     /// Its definitions.
     pub entries: Vec<Entry>,
-    /// Whether it must run on all processors of the architecture, not only on those like this one.
-    pub portable: bool,
+    /// The machines that it runs on.
+    pub platform: Platform,
+}
+
+/// The machines that a library runs on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Platform {
+    /// Those with a processor like this one.
+    #[default]
+    Native,
+    /// Those with a processor of this architecture.
+    Portable,
+    /// Browsers, and whatever else runs WebAssembly.
+    Wasm,
+    /// All with a compiler for C11, without threads: the library is a text.
+    C11,
+    /// As [`Platform::C11`], but without a system: in memory of the caller.
+    Embedded,
+}
+
+impl Platform {
+    /// The processors for which a library has versions of its code.
+    pub(crate) fn processors(self) -> &'static [Target] {
+        match self {
+            Platform::Native => &[Target::Here],
+            Platform::Portable => Target::versions(),
+            Platform::Wasm | Platform::C11 | Platform::Embedded => &[Target::Any],
+        }
+    }
+
+    /// Whether calls may run on several threads.
+    pub(crate) fn has_threads(self) -> bool {
+        matches!(self, Platform::Native | Platform::Portable)
+    }
+
+    /// Whether the code has no extensions of C, and so no vectors.
+    pub(crate) fn is_strict(self) -> bool {
+        matches!(self, Platform::C11 | Platform::Embedded)
+    }
+
+    /// Whether all memory is the caller's.
+    pub(crate) fn has_workspace(self) -> bool {
+        self == Platform::Embedded
+    }
+
+    /// Whether the C library is there that comes with an operating system.
+    pub(crate) fn is_hosted(self) -> bool {
+        self.has_threads()
+    }
 }
 
 /// Suffix of the function for an operator.

@@ -46,21 +46,7 @@ static char *lam_say_number(char *at, int64_t value) {
     return at;
 }
 
-double strtod(const char *, char **);
-
-/* Adds the real that has these bits, with as many digits as it needs. */
-static char *lam_say_real(char *at, int64_t bits) {
-    union { int64_t bits; double real; } word;
-    word.bits = bits;
-    for (int digits = 1; digits <= 17; digits++) {
-        __builtin_snprintf(at, 32, "%.*g", digits, word.real);
-        if (digits == 17 || strtod(at, 0) == word.real || word.real != word.real) break;
-    }
-    int is_whole = 1;
-    for (; *at; at++) is_whole &= (*at >= '0' && *at <= '9') || *at == '-';
-    return is_whole ? lam_say(at, ".0") : at;
-}
-
+/* number */
 static int lam_begins(const char *text, const char *with) {
     while (*with) {
         if (*text++ != *with++) return 0;
@@ -163,17 +149,7 @@ static __attribute__((unused)) int64_t lam_wrong_tag(const int64_t *tags, int64_
     return -1;
 }
 
-/* Zeros, for what counts for nothing. */
-static __attribute__((unused)) const void *lam_nothing(struct @_context *context, int64_t count, int64_t size) {
-    uint64_t bytes = count > 0 ? (uint64_t)count * (uint64_t)size : 1;
-    if (bytes > context->zero_bytes) {
-        __builtin_free(context->zeros);
-        context->zeros = __builtin_calloc(bytes, 1);
-        context->zero_bytes = context->zeros ? bytes : 0;
-    }
-    return context->zeros;
-}
-
+/* zeros */
 /* An array in the memory of the context; one that is the caller's is copied there. */
 static __attribute__((unused)) const void *lam_kept(struct @_context *context, const void *data, int64_t count, int64_t size) {
     const char *from = data;

@@ -44,6 +44,8 @@ pub enum Spelling {
     Fortran,
     /// A generated Rust module, which defines a function `quotient`.
     Rust,
+    /// A generated module of JavaScript, with arguments in `sizes` and a function `quotient`.
+    JavaScript,
 }
 
 impl Extent {
@@ -58,6 +60,7 @@ impl Extent {
         match self {
             Extent::Constant(value) if spelling == Spelling::Rust => format!("{value}_i64"),
             Extent::Constant(value) => value.to_string(),
+            Extent::Argument(name) if spelling == Spelling::JavaScript => format!("sizes.{name}"),
             Extent::Argument(name) => name.clone(),
             Extent::Computed(op, operands) => op.text(operands, spelling, level),
         }
@@ -88,9 +91,12 @@ impl Arithmetic {
             (Arithmetic::Div, Spelling::Rust) => call("quotient"),
             (Arithmetic::Min, Spelling::Rust) => method("min"),
             (Arithmetic::Max, Spelling::Rust) => method("max"),
-            (Arithmetic::Add, Spelling::Plain | Spelling::C | Spelling::Fortran) => infix("+", 0),
-            (Arithmetic::Sub, Spelling::Plain | Spelling::C | Spelling::Fortran) => infix("-", 0),
-            (Arithmetic::Mul, Spelling::Plain | Spelling::C | Spelling::Fortran) => infix("*", 1),
+            (Arithmetic::Add, _) => infix("+", 0),
+            (Arithmetic::Sub, _) => infix("-", 0),
+            (Arithmetic::Mul, _) => infix("*", 1),
+            (Arithmetic::Div, Spelling::JavaScript) => call("quotient"),
+            (Arithmetic::Min, Spelling::JavaScript) => call("Math.min"),
+            (Arithmetic::Max, Spelling::JavaScript) => call("Math.max"),
             (Arithmetic::Div, Spelling::Plain) => infix("//", 1),
             (Arithmetic::Div, Spelling::Fortran) => infix("/", 1),
             (Arithmetic::Div, Spelling::C) => call("lam_quotient"),

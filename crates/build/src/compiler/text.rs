@@ -1,7 +1,7 @@
 //! The C text of a library: the code of its functions, then the public wrappers.
 
 use lambada::Target;
-use lambada_codegen::Unit;
+use lambada_codegen::{Memory, Unit};
 use lambada_loops::{Buf, Function as Loops};
 use lambada_prim::{ScalarTy, TOO_DEEP};
 use lambada_source::{Sources, Span};
@@ -9,7 +9,9 @@ use lambada_source::{Sources, Span};
 use super::describe::{Dims, Function, Library, Output};
 use super::header::{prototype, scalar_type};
 use super::interface::{Interface, Word};
+use super::room::room;
 use super::sizes::{Extent, Spelling};
+use super::strict::strict;
 use super::versions::{by_version, choice, code_name, object, version_flags, versions_macro};
 
 /// Limit for the axes of arguments. The code relies on it, because products of two sizes must not
@@ -21,7 +23,14 @@ const TOO_DEEP_HERE: &str = "the recursion is too deep: the calls inside of each
 
 const SITES: &str = include_str!("sites.c");
 const RUNTIME: &str = include_str!("runtime.c");
+const NUMBER: &str = include_str!("number.c");
+const DIGITS: &str = include_str!("digits.c");
 const STACK: &str = include_str!("stack.c");
+const STACK_ALONE: &str = include_str!("stack_alone.c");
+const SYSTEM: &str = include_str!("system.c");
+const WORKSPACE: &str = include_str!("workspace.c");
+const ZEROS: &str = include_str!("zeros.c");
+const ZEROS_ALONE: &str = include_str!("zeros_alone.c");
 const FUNCTIONS: &str = include_str!("functions.c");
 const THREADS: &str = include_str!("threads.c");
 const THREAD: &str = include_str!("thread.c");
@@ -64,7 +73,10 @@ pub(crate) fn text(library: &Library, parts: &[FunctionCode], sources: &Sources)
     let versions = (0..library.processors.len())
         .map(|version| parts.iter().map(|part| &part.versions[version]).collect());
     let versions: Vec<Vec<&Loops>> = versions.collect();
-    let units = lambada_codegen::internal_units(&versions);
+    let (threads, hosted) = (library.platform.has_threads(), library.platform.is_hosted());
+    let workspace = library.platform.has_workspace();
+    let memory = if workspace { Memory::Workspace } else { Memory::Arena };
+    let units = lambada_codegen::internal_units(&versions, memory, threads);
     let tables = versions.iter().map(|codes| tables(codes, sources)).collect::<Vec<_>>();
     let longest = tables.iter().flatten().map(|tables| tables.longest).max().unwrap_or_default();
     let undefined: String =
@@ -73,28 +85,44 @@ pub(crate) fn text(library: &Library, parts: &[FunctionCode], sources: &Sources)
         |text: &str| text.replace("@@", &library.name.to_uppercase()).replace('@', &library.name);
     let calls = parts.iter().any(FunctionCode::has_calls);
     let all = versions.iter().flatten();
-    let parallel = all.into_iter().any(|code| lambada_loops::is_parallel(code));
+    let parallel = threads && all.into_iter().any(|code| lambada_loops::is_parallel(code));
+    // Whether the stack of a thread is asked of the system.
+    let asks = calls && hosted;
 
     let mut own = tables_text(library, 0, &units[0], &tables[0]);
-    own += &format!("\n{}", named(RUNTIME));
+    let number = if hosted { NUMBER } else { DIGITS };
+    let mut runtime = RUNTIME.replace("/* number */\n", number);
+    runtime = runtime.replace("/* zeros */\n", if workspace { ZEROS_ALONE } else { ZEROS });
+    if workspace {
+        runtime = runtime.replace("the system does not give it", "more than the workspace has");
+    }
+    own += &format!("\n{}", named(&runtime));
     own += &choice(library);
     if calls {
-        own += &format!("\n{}", named(STACK));
+        let bytes = if workspace { "8192" } else { "262144" };
+        let alone = STACK_ALONE.replace("STACK_BYTES", bytes);
+        own += &format!("\n{}", named(if hosted { STACK } else { &alone }));
     }
+    own += &named(if workspace { WORKSPACE } else { SYSTEM });
     own += &named(FUNCTIONS);
     own += &named(if parallel { THREADS } else { THREAD });
     for (k, part) in parts.iter().enumerate() {
         own += &format!("\n{}", Wrapper { library, part, number: k, out: String::new() }.print());
+        if let Some(room) = workspace.then(|| room(&part.interface, &part.versions)).flatten() {
+            let name = &part.interface.function.name;
+            let frame = units[0].frame(k);
+            own += &format!("\n{}", room.definition(&library.name, name, frame));
+        }
     }
     let codes: Vec<&str> = units.iter().map(|unit| unit.text.as_str()).collect();
     let rest = (1..units.len())
         .map(|version| tables_text(library, version, &units[version], &tables[version]));
     let rest: Vec<String> = std::iter::once(own).chain(rest).collect();
     let rest: Vec<&str> = rest.iter().map(String::as_str).collect();
-    format!(
+    let text = format!(
         "{}{}{QUIET}{}\n{undefined}#define LAM_MESSAGE {}\n\n#include \"{}.h\"\n\n{SITES}\n{}",
         head(library),
-        if calls {
+        if asks {
             "#define _GNU_SOURCE\n#include <pthread.h>\n#if defined(__linux__)\n#pragma weak pthread_getattr_np\n#endif\n"
         } else {
             ""
@@ -103,7 +131,8 @@ pub(crate) fn text(library: &Library, parts: &[FunctionCode], sources: &Sources)
         longest + 400,
         library.name,
         by_version(library, &rest),
-    )
+    );
+    if library.platform.is_strict() { strict(&text, workspace) } else { text }
 }
 
 fn head(library: &Library) -> String {

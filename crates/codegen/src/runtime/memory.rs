@@ -26,25 +26,7 @@ struct lambada_context {
 @team
 };
 
-int posix_memalign(void **, __SIZE_TYPE__, __SIZE_TYPE__);
-#ifdef __linux__
-int madvise(void *, __SIZE_TYPE__, int);
-#endif
-
-static struct lam_chunk *lam_new_chunk(uint64_t bytes) {
-    void *memory;
-    uint64_t large = 1 << 21, size = sizeof(struct lam_chunk) + 64 + bytes;
-    if (posix_memalign(&memory, bytes < 2 * large ? 64 : large, size)) return 0;
-#ifdef __linux__
-    if (bytes >= 2 * large) madvise(memory, size, 14); /* MADV_HUGEPAGE */
-#endif
-    struct lam_chunk *chunk = memory;
-    chunk->next = 0;
-    chunk->start = (char *)(((uintptr_t)(chunk + 1) + 63) & ~(uintptr_t)63);
-    chunk->end = chunk->start + bytes;
-    chunk->before = 0;
-    return chunk;
-}
+@chunks
 
 static inline uint64_t lam_in_use(const struct lambada_context *ctx) {
 @in_use
@@ -105,9 +87,7 @@ static __attribute__((cold, noinline)) void *lam_refuse(struct lambada_context *
 
 @alloc
 @mark
-@export struct lambada_context *lambada_context_open(void) {
-    struct lambada_context *ctx = __builtin_calloc(1, sizeof *ctx);
-    if (ctx) ctx->limit = INT64_MAX;
+@context
 @open
     return ctx;
 }
@@ -134,13 +114,75 @@ static __attribute__((cold, noinline)) void *lam_refuse(struct lambada_context *
 
 @export void lambada_context_close(struct lambada_context *ctx) {
 @close
-    for (struct lam_chunk *chunk = ctx->first, *next; chunk; chunk = next) {
+@freed
+}
+";
+
+/// Chunks, contexts and their end, where the memory of an arena is the system's.
+pub(super) const SYSTEMS: [&str; 3] = [
+    "int posix_memalign(void **, __SIZE_TYPE__, __SIZE_TYPE__);
+#ifdef __linux__
+int madvise(void *, __SIZE_TYPE__, int);
+#endif
+
+static struct lam_chunk *lam_new_chunk(uint64_t bytes) {
+    void *memory;
+    uint64_t large = 1 << 21, size = sizeof(struct lam_chunk) + 64 + bytes;
+    if (posix_memalign(&memory, bytes < 2 * large ? 64 : large, size)) return 0;
+#ifdef __linux__
+    if (bytes >= 2 * large) madvise(memory, size, 14); /* MADV_HUGEPAGE */
+#endif
+    struct lam_chunk *chunk = memory;
+    chunk->next = 0;
+    chunk->start = (char *)(((uintptr_t)(chunk + 1) + 63) & ~(uintptr_t)63);
+    chunk->end = chunk->start + bytes;
+    chunk->before = 0;
+    return chunk;
+}
+",
+    "@export struct lambada_context *lambada_context_open(void) {
+    struct lambada_context *ctx = __builtin_calloc(1, sizeof *ctx);
+    if (ctx) ctx->limit = INT64_MAX;
+",
+    "    for (struct lam_chunk *chunk = ctx->first, *next; chunk; chunk = next) {
         next = chunk->next;
         __builtin_free(chunk);
     }
     __builtin_free(ctx);
+",
+];
+
+/// As [`SYSTEMS`], where it is the caller's: a context, and a single chunk behind it.
+pub(super) const CALLERS: [&str; 3] = [
+    "/* All memory is the caller's. */
+static struct lam_chunk *lam_new_chunk(uint64_t bytes) {
+    (void)bytes;
+    return 0;
 }
-";
+",
+    "/* How many bytes of the caller's memory are none of arrays. */
+enum { LAM_BESIDE_ARRAYS = sizeof(struct lambada_context) + sizeof(struct lam_chunk) + 192 };
+
+/* A context in memory of the caller, with the arena behind it; null if there is too little. */
+@export struct lambada_context *lambada_context_open(void *memory, uint64_t bytes) {
+    struct lambada_context *ctx = 0;
+    if (memory && bytes >= LAM_BESIDE_ARRAYS) {
+        char *start = (char *)(((uintptr_t)memory + 15) & ~(uintptr_t)15), *end = (char *)((uintptr_t)((char *)memory + bytes) & ~(uintptr_t)63);
+        struct lam_chunk *chunk = (struct lam_chunk *)(start + ((sizeof *ctx + 15) & ~(uint64_t)15));
+        ctx = (struct lambada_context *)start;
+        __builtin_memset(ctx, 0, sizeof *ctx);
+        chunk->next = 0;
+        chunk->start = (char *)(((uintptr_t)(chunk + 1) + 63) & ~(uintptr_t)63);
+        chunk->end = end > chunk->start ? end : chunk->start;
+        chunk->before = 0;
+        ctx->limit = INT64_MAX;
+        ctx->first = chunk;
+        lam_enter_chunk(ctx, chunk, chunk->start);
+    }
+",
+    "    (void)ctx;
+",
+];
 
 /// Arrays, side by side.
 pub(super) const ALLOC: &str = "\

@@ -6,13 +6,15 @@ use std::ops::Range;
 
 use lambada_anf::{Atom, Var};
 use lambada_core::Size;
+use lambada_normalize::Shape;
 use lambada_prim::ScalarTy;
 use lambada_source::Problem;
 
-use super::super::describe::{Input, Role};
+use super::super::describe::{Input, Role, Whole};
 use super::super::leaves::{Leaf, LeafKind, leaves};
 use super::super::messages;
 use super::super::sizes::{Extent, traced, written};
+use super::parts::parts;
 use super::{Builder, Word, Wrt, constructors, part_of, word};
 
 /// A size variable of the code, as a signature declares it.
@@ -134,7 +136,9 @@ impl Builder<'_> {
 
     fn parameter(&mut self, param: &str, leaves: Vec<Leaf>, before: usize) {
         let mut point = Vec::with_capacity(leaves.len());
+        let mut places = BTreeMap::new();
         for leaf in leaves {
+            places.insert(leaf.place, self.inputs.len());
             let dims = self.extents(before + leaf.place);
             let role = match leaf.kind {
                 LeafKind::Data | LeafKind::Tag(_) => Role::Value(leaf.name.clone()),
@@ -145,7 +149,17 @@ impl Builder<'_> {
         }
         point.sort_by_key(|(leaf, _)| leaf.place);
         self.words.extend(point.iter().map(|(leaf, name)| word(leaf, name)));
+        let shape = self.own()[self.points.len()].1.shape();
+        self.param(param, shape, &places);
         self.points.push(point);
+    }
+
+    /// Adds an argument of the language: the places of its leaves, by number, and of its columns.
+    fn param(&mut self, name: &str, shape: &Shape, places: &BTreeMap<usize, usize>) {
+        let mut next = 0;
+        let parts = parts(shape, self.order, &mut next, &|leaf| places.get(&leaf).copied());
+        let columns = places.range(next..).map(|(_, place)| *place).collect();
+        self.params.push(Whole { name: name.to_string(), parts, columns });
     }
 
     /// Adds an argument; returns its name.
@@ -186,18 +200,27 @@ impl Builder<'_> {
                 tangents.push((k, word(leaf, name)));
             }
         }
+        let mut placed = BTreeMap::new();
         // In the declared order, like the parameters.
         for (place, name) in self.declared_order(&wrt) {
             let (leaf, _) = points[place].clone();
             if leaf.is_real() {
                 let dims = self.extents(before + place);
                 let role = Role::Tangent(name.clone());
+                placed.insert(place, self.inputs.len());
                 let input = self.input(&leaf, &format!("{name}_tan"), role, dims);
                 tangents.push((place, word(&leaf, &input)));
             }
         }
         tangents.sort_by_key(|(k, _)| *k);
         self.words.extend(tangents.into_iter().map(|(_, word)| word));
+        let mut first = 0;
+        for part in &wrt {
+            let own = placed.range(first..first + part.leaves.len());
+            let own = own.map(|(place, input)| (place - first, *input)).collect();
+            self.param(&format!("{}_tan", part.name), &part.shape, &own);
+            first += part.leaves.len();
+        }
         Ok(())
     }
 
@@ -246,11 +269,13 @@ impl Builder<'_> {
         }
         let whole = !layout.table().types.is_empty();
         let mut words: Vec<(usize, Word)> = Vec::new();
+        let mut places = BTreeMap::new();
         for leaf in leaves {
             let dims = self.extents(before + leaf.place);
             let needed = leaf.is_real() || whole || matches!(leaf.kind, LeafKind::Tag(_));
             let word = if needed {
                 let role = Role::Cotangent(part_of("value", &leaf.name));
+                places.insert(leaf.place, self.inputs.len());
                 let name = self.input(&leaf, &format!("{}_ct", leaf.name), role, dims);
                 word(&leaf, &name)
             } else {
@@ -261,6 +286,7 @@ impl Builder<'_> {
         if whole {
             self.rows("value", layout);
         }
+        self.param("value_ct", layout.shape(), &places);
         words.sort_by_key(|(place, _)| *place);
         self.words.extend(words.into_iter().map(|(_, word)| word));
     }

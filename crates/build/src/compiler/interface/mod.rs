@@ -8,6 +8,7 @@
 //! the parameter.
 
 mod arguments;
+mod parts;
 mod results;
 
 use std::collections::BTreeMap;
@@ -21,7 +22,7 @@ use lambada_prim::ScalarTy;
 use lambada_source::Problem;
 use lambada_surface::ast::Item;
 
-use super::describe::{Function, Input, Output, Rows};
+use super::describe::{Function, Input, Output, Rows, Whole};
 use super::leaves::{Leaf, LeafKind};
 use super::names::Names;
 use super::sizes::{Extent, traced};
@@ -91,6 +92,7 @@ struct Wrt {
     param: usize,
     /// Its leaves among the leaves of the parameter.
     leaves: Range<usize>,
+    shape: Shape,
     /// Its name in C.
     name: String,
 }
@@ -129,6 +131,8 @@ struct Builder<'a> {
     words: Vec<Word>,
     results: Vec<(usize, Option<usize>)>,
     rows: Vec<Rows>,
+    params: Vec<Whole>,
+    wholes: Vec<Whole>,
     /// The names of `int` parameters that are sizes, with their names in C.
     passed: BTreeMap<String, String>,
     /// For each parameter: its leaves in the order of the code, with their names in C.
@@ -152,6 +156,8 @@ impl<'a> Builder<'a> {
             words: Vec::new(),
             results: Vec::new(),
             rows: Vec::new(),
+            params: Vec::new(),
+            wholes: Vec::new(),
             passed: BTreeMap::new(),
             points: Vec::new(),
         }
@@ -177,7 +183,8 @@ impl<'a> Builder<'a> {
         let place = |name: &str| self.own().iter().position(|(own, _)| own.as_ref() == name);
         if let Some(param) = place(name) {
             let leaves = 0..self.points[param].len();
-            return Some(Wrt { param, leaves, name: self.point_name(param) });
+            let shape = self.own()[param].1.shape().clone();
+            return Some(Wrt { param, leaves, shape, name: self.point_name(param) });
         }
         let mut path = name.split('.').map(str::trim);
         let param = place(path.next()?)?;
@@ -190,7 +197,8 @@ impl<'a> Builder<'a> {
             shape = &fields[at].1;
             name = format!("{name}_{label}");
         }
-        Some(Wrt { param, leaves: start..start + shape.leaf_count(), name })
+        let leaves = start..start + shape.leaf_count();
+        Some(Wrt { param, leaves, shape: shape.clone(), name })
     }
 
     /// The name of a parameter.
@@ -262,6 +270,12 @@ impl<'a> Builder<'a> {
         words.extend(self.words);
         let definitions = self.target.unit.definitions();
         let own = definitions.iter().find(|def| *def.name == *self.target.entry);
+        let sizes = self.size_inputs.len();
+        let moved = |whole: &Whole| Whole {
+            name: whole.name.clone(),
+            parts: whole.parts.moved(sizes),
+            columns: whole.columns.iter().map(|place| place + sizes).collect(),
+        };
         let function = Function {
             name: name.to_string(),
             entry: self.target.entry.to_string(),
@@ -271,6 +285,8 @@ impl<'a> Builder<'a> {
             inputs: self.size_inputs.into_iter().chain(self.inputs).collect(),
             outputs: self.outputs,
             rows: self.rows,
+            params: self.params.iter().map(moved).collect(),
+            results: self.wholes,
         };
         Interface { function, words, results: self.results }
     }

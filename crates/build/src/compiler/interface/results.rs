@@ -3,10 +3,11 @@
 use lambada::Operator;
 use lambada_normalize::Layout;
 
-use super::super::describe::{Dims, Output, Role};
+use super::super::describe::{Dims, Output, Parts, Role, Whole};
 use super::super::leaves::{Leaf, LeafKind, components, leaves};
 use super::super::request::suffix;
 use super::super::sizes::Extent;
+use super::parts::parts;
 use super::{Builder, constructors, part_of};
 
 impl Builder<'_> {
@@ -50,6 +51,49 @@ impl Builder<'_> {
         self.results = types.iter().map(|ty| (ty.dims.len(), None)).collect();
         for (leaf, role, hint) in given {
             self.output(leaf, role, &hint);
+        }
+        self.wholes(layout, &wrt);
+    }
+
+    /// Adds the value and the derivative as values of the language.
+    fn wholes(&mut self, layout: &Layout, wrt: &[String]) {
+        let place = |leaf: usize| self.results.get(leaf).and_then(|(_, place)| *place);
+        let mut next = 0;
+        let all = parts(layout.shape(), self.order, &mut next, &place);
+        let columns: Vec<usize> = (next..self.results.len()).filter_map(place).collect();
+        let (value, derivative) = match (self.target.operator, all) {
+            (Operator::Value, all) => (all, None),
+            (_, Parts::Tuple(items)) => {
+                let mut items = items.into_iter();
+                (items.next().unwrap_or(Parts::Leaf(None)), items.next())
+            }
+            (_, all) => (all, None),
+        };
+        let derivative =
+            derivative.map(|derivative| match (self.target.operator, wrt, derivative) {
+                (Operator::Grad | Operator::Vjp, [name], derivative) => {
+                    Parts::Record(vec![(name.clone(), derivative)])
+                }
+                (Operator::Grad | Operator::Vjp, names, Parts::Tuple(items)) => {
+                    Parts::Record(names.iter().cloned().zip(items).collect())
+                }
+                (_, _, derivative) => derivative,
+            });
+        let whole = |name: &str, parts| {
+            let (name, columns) = (name.to_string(), Vec::new());
+            Whole { name, parts, columns }
+        };
+        let name = match self.target.operator {
+            Operator::Value | Operator::Jvp => "tangent",
+            Operator::Grad | Operator::Vjp => "gradient",
+            Operator::Jacobian => "jacobian",
+            Operator::Hessian => "hessian",
+        };
+        self.wholes.push(whole("value", value));
+        self.wholes.extend(derivative.map(|derivative| whole(name, derivative)));
+        if !columns.is_empty() {
+            let (name, parts) = ("rows".to_string(), Parts::Leaf(None));
+            self.wholes.push(Whole { name, parts, columns });
         }
     }
 
