@@ -268,7 +268,7 @@ pub enum Command {
     /// Tell what the code of a message means, or walk through the paper's derivation of a
     /// definition's derivative
     #[command(
-        override_usage = "lambada explain CODE\n       lambada explain FILE ENTRY [--mode MODE] [--step N]"
+        override_usage = "lambada explain CODE\n       lambada explain FILE ENTRY [--mode MODE] [--stage STAGE] [--step N] [--format FORMAT]"
     )]
     Explain {
         /// The code of a message, such as E0301; or the program
@@ -279,9 +279,15 @@ pub enum Command {
         /// Tangents along with values, or cotangents back through them
         #[arg(long, value_enum, default_value_t = Mode::Reverse, requires = "entry")]
         mode: Mode,
+        /// Target language of the derivation
+        #[arg(long, value_enum, default_value_t = Derived::Linear, requires = "entry")]
+        stage: Derived,
         /// Only the step of this number
         #[arg(long, value_name = "N", requires = "entry")]
         step: Option<usize>,
+        /// Text, a LaTeX document, a page for the browser, or data
+        #[arg(long, value_enum, default_value_t = Format::Text, requires = "entry")]
+        format: Format,
     },
     /// Describe a definition or a module of the standard library, or list all of them
     Doc {
@@ -616,6 +622,30 @@ pub enum PaperStage {
     Shared,
     /// As optimized Lambada source, for any program
     Simplified,
+}
+
+/// A target language whose derivation can be explained.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Derived {
+    /// The linear target language (Appendix A)
+    Linear,
+    /// The applied target language (Appendix C)
+    Applied,
+    /// The applied target language, with the primal computed once
+    Shared,
+}
+
+/// A form of a derivation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// Text in ASCII
+    Text,
+    /// A document in the notation of the paper
+    Latex,
+    /// A page that needs no other file
+    Html,
+    /// Data, as the book describes it
+    Json,
 }
 
 /// Choice of the definition or a derivative for `show`.

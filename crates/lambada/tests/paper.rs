@@ -1,6 +1,6 @@
 //! Users' programs in the executable paper keep their meaning in every stage and mode.
 
-use lambada::paper::{Mode, PaperStage};
+use lambada::paper::{Derivation, Mode, PaperStage};
 use lambada::{Data, Session, Unit};
 use lambada_chad::source;
 use lambada_chad::value::Value;
@@ -38,6 +38,58 @@ fn close(a: &[f64], b: &[f64], what: &str) {
     all_close(&what, a, b, Tolerance::mixed(1e-12)).unwrap_or_else(|e| panic!("{e}"));
 }
 
+const DERIVED: [PaperStage; 3] = [PaperStage::Linear, PaperStage::Applied, PaperStage::Shared];
+
+/// Every step has a place, a clause and a derivative, and every format has all steps.
+fn explained(unit: &Unit, mode: Mode, stage: PaperStage) {
+    let all = unit.derivation("f", mode, stage, None).unwrap();
+    let one = unit.derivation("f", mode, stage, Some(1)).unwrap();
+    assert_eq!((all.count, &all.steps[..1]), (all.steps.len(), &one.steps[..]));
+    for step in &all.steps {
+        assert!(!step.places.is_empty() && !step.clause.is_empty(), "{step:?}");
+        assert!(step.parts.iter().all(|part| *part < step.number), "{step:?}");
+        assert_eq!(step.name.is_some(), !step.here.is_empty(), "{step:?}");
+    }
+    // The last step is the stage that `derive` prints.
+    let last = &all.steps.last().unwrap().components;
+    let derived = unit.paper_stage("f", mode, stage, None).unwrap();
+    for component in last {
+        assert!(derived.contains(&component.term), "{}\n{derived}", component.term);
+    }
+    let read: Derivation = serde_json::from_str(&all.json()).unwrap();
+    assert_eq!(read, all);
+    let (text, html, latex) = (all.text(), all.html(), all.latex());
+    for step in &all.steps {
+        assert!(text.contains(&format!("{}. ", step.number)), "{text}");
+        assert!(html.contains(&format!("id=\"step-{}\"", step.number)), "{html}");
+        assert!(latex.contains(&format!("subsubsection*{{{}. ", step.number)), "{latex}");
+    }
+    balanced(&latex);
+    for outside in [0, 100_000] {
+        let problems = unit.derivation("f", mode, stage, Some(outside)).unwrap_err();
+        assert_eq!(problems[0].code, "E0522");
+    }
+}
+
+/// Groups and environments of LaTeX end as they begin.
+fn balanced(latex: &str) {
+    let (mut open, mut escaped) = (0_i32, false);
+    for c in latex.chars() {
+        match c {
+            '{' if !escaped => open += 1,
+            '}' if !escaped => open -= 1,
+            _ => {}
+        }
+        assert!(open >= 0, "{latex}");
+        escaped = c == '\\' && !escaped;
+    }
+    assert_eq!(open, 0, "{latex}");
+    for environment in ["document", "align*", "flalign*"] {
+        let count = |word: &str| latex.matches(&format!("\\{word}{{{environment}}}")).count();
+        assert_eq!(count("begin"), count("end"), "{latex}");
+    }
+}
+
 /// Checks the value and the cotangent of `f`, and that every stage prints.
 fn check(text: &str, args: &[Data]) {
     let unit = load(text);
@@ -55,11 +107,8 @@ fn check(text: &str, args: &[Data]) {
         {
             assert!(!unit.paper_stage("f", mode, stage, None).unwrap().is_empty());
         }
-        let all = unit.explain("f", mode, None).unwrap();
-        assert!(all.contains(&unit.explain("f", mode, Some(1)).unwrap()), "{all}");
-        for outside in [0, 100_000] {
-            let problems = unit.explain("f", mode, Some(outside)).unwrap_err();
-            assert_eq!(problems[0].code, "E0522");
+        for stage in DERIVED {
+            explained(&unit, mode, stage);
         }
     }
 }

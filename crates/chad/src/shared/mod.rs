@@ -13,6 +13,8 @@ pub use forward::forward;
 pub use reverse::reverse;
 
 use crate::applied::{Term, Ty};
+use crate::pairs::{AppliedForward, AppliedReverse};
+use crate::report::Mode;
 use crate::source;
 
 /// Whether `let x = t in s` is a construct of its own, or the call of a closure that it abbreviates
@@ -43,6 +45,23 @@ impl Context {
     fn primal(&self, x: &source::Var) -> Term {
         let found = self.vars.iter().rfind(|(y, _)| x == y);
         found.unwrap_or_else(|| panic!("{} is not in scope", x.hint)).1.clone()
+    }
+}
+
+/// `D(T)_1`
+pub(crate) fn primal_ty(ty: &source::Ty, mode: Mode) -> Ty {
+    match mode {
+        Mode::Forward => AppliedForward::primal_ty(ty),
+        Mode::Reverse => AppliedReverse::primal_ty(ty),
+    }
+}
+
+/// A term under several variables, each with its primal; `let` is a construct.
+pub(crate) fn under(scope: &[(source::Var, Term)], t: &source::Term, mode: Mode) -> Term {
+    let context = Context { vars: scope.to_vec(), lets: Lets::Primitive };
+    match mode {
+        Mode::Forward => context.push(t),
+        Mode::Reverse => context.pull(t),
     }
 }
 

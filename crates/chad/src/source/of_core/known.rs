@@ -7,6 +7,7 @@ use lambada_core::{self as core, Size, SizedTy};
 use lambada_prim::{Scalar, ScalarTy};
 use lambada_source::Span;
 
+use crate::var::Name;
 use super::outside::{INTEGERS, REALS, ROWS, SIZES};
 use super::{Outside, Term, component, outside, tuple};
 
@@ -57,6 +58,36 @@ impl PartiallyStatic {
             core::Ty::Scalar(_) | core::Ty::Array(_) | core::Ty::Fun(..) | core::Ty::Variant(_) => {
                 PartiallyStatic::Term(t)
             }
+        }
+    }
+
+    /// The value of a construct at this place, unless a part of the construct gave it.
+    pub fn at(self, place: Span) -> PartiallyStatic {
+        match self {
+            PartiallyStatic::Term(t) => PartiallyStatic::Term(t.called(&Name::at(place))),
+            PartiallyStatic::Array(t, dims) => {
+                PartiallyStatic::Array(t.called(&Name::at(place)), dims)
+            }
+            PartiallyStatic::Tuple(_)
+            | PartiallyStatic::Rows(..)
+            | PartiallyStatic::Static(_)
+            | PartiallyStatic::Each(..)
+            | PartiallyStatic::Table(_)
+            | PartiallyStatic::Code(..) => self,
+        }
+    }
+
+    /// The value where a variable for it is mentioned.
+    pub fn again(&self, place: Span) -> PartiallyStatic {
+        match self {
+            PartiallyStatic::Term(t) => PartiallyStatic::Term(t.moved(place)),
+            PartiallyStatic::Array(t, dims) => PartiallyStatic::Array(t.moved(place), dims.clone()),
+            PartiallyStatic::Tuple(_)
+            | PartiallyStatic::Rows(..)
+            | PartiallyStatic::Static(_)
+            | PartiallyStatic::Each(..)
+            | PartiallyStatic::Table(_)
+            | PartiallyStatic::Code(..) => self.clone(),
         }
     }
 
