@@ -374,7 +374,66 @@ fn messages() {
         let label = &problems[0].labels[0].text;
         assert_eq!(label, construct);
         assert!(problems[0].hints[0].text.contains(instead), "{:?}", problems[0].hints);
+        let extended = problems[0].hints.iter().any(|hint| hint.text.contains("[t_1, t_2]_2"));
+        assert_eq!(extended, construct == "`if`", "{:?}", problems[0].hints);
+        for stage in DERIVED {
+            let steps = load(text).derivation("f", Mode::Forward, stage, None).unwrap_err();
+            assert_eq!(steps[0].title, problems[0].title);
+        }
     }
+}
+
+/// Variables have their names in the program, and steps the places of their constructs, in the
+/// definitions that are called too, but not in the library.
+#[test]
+fn steps_have_names_and_places() {
+    let text = "def twice (w : real) = w + w\n\ndef f (x : real) (k : real -> real) =\n  let y = k x\n  twice (x * y) + sum (map (\\z -> z * x) [y, 1.0])";
+    let unit = load(text);
+    let all = |stage| unit.derivation("f", Mode::Reverse, stage, None).unwrap();
+    for stage in DERIVED {
+        let derivation = all(stage);
+        let written = |step: &lambada::paper::Step| -> Vec<String> {
+            step.places.iter().map(|place| place.excerpt(&derivation.source)).collect()
+        };
+        let of = |construct: &str| {
+            let found = derivation.steps.iter().rfind(|step| written(step).contains(&construct.into()));
+            let found = found.unwrap_or_else(|| panic!("{stage:?}: no step is about `{construct}`"));
+            found.context.iter().map(|x| x.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(of("x * y"), ["x", "k", "y"]);
+        assert_eq!(of("k x"), ["x", "k"]);
+        assert_eq!(of("w + w"), ["x", "k", "y", "w"]);
+        assert_eq!(of("z * x"), ["x", "k", "y", "z"]);
+        let (last, line) = (derivation.steps.last().unwrap(), |k: usize| text.lines().nth(k - 1));
+        assert!(last.places.iter().all(|place| line(place.line).is_some()), "{last:?}");
+    }
+    let shadowed = load("def f (x : real) = let x = sin x in let x = x * x in x + 1");
+    let steps = shadowed.derivation("f", Mode::Forward, PaperStage::Linear, None).unwrap().steps;
+    let names = |step: &lambada::paper::Step| step.context.iter().map(|x| x.name.clone()).collect();
+    assert!(steps.iter().map(names).any(|names: Vec<String>| names == ["x", "x2", "x3"]));
+}
+
+/// The book lists every field of the data.
+#[test]
+fn the_book_has_the_fields_of_a_derivation() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/chad-derivations.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let unit = load("def f (x : real) = (\\g -> g (g x)) (\\y -> x * y)");
+    let json = unit.derivation("f", Mode::Reverse, PaperStage::Linear, None).unwrap().json();
+    let mut rest = vec![serde_json::from_str::<serde_json::Value>(&json).unwrap()];
+    let mut fields = std::collections::BTreeSet::new();
+    while let Some(value) = rest.pop() {
+        if let serde_json::Value::Object(members) = &value {
+            fields.extend(members.keys().cloned());
+            rest.extend(members.values().cloned());
+        } else if let serde_json::Value::Array(items) = value {
+            rest.extend(items);
+        }
+    }
+    assert!(fields.len() > 20, "{fields:?}");
+    let listed = |field: &&String| page.contains(&format!("| `{field}`")) || page.contains(&format!(", `{field}`"));
+    let missing: Vec<&String> = fields.iter().filter(|field| !listed(field)).collect();
+    assert!(missing.is_empty(), "the page lacks {missing:?}");
 }
 
 #[test]

@@ -122,11 +122,12 @@ fn term(text: &str) -> String {
 }
 
 fn line(text: &str) -> String {
-    let token = |token: Token<'_>| match token {
+    let tokens = tokens(text);
+    let token = |(k, token): (usize, &Token<'_>)| match *token {
         Token::Space(count) => " ".repeat(count),
         Token::Word("lcur^-1") => "<b>lcur</b><sup>−1</sup>".into(),
         Token::Word("cur") => "Λ".into(),
-        Token::Word("D") => "𝒟".into(),
+        Token::Word("D") if tokens.get(k + 1) == Some(&Token::Symbol("[")) => "𝒟".into(),
         Token::Word(word) => format!("<b>{word}</b>"),
         Token::Operation(word) => format!("<span class=\"op\">{}</span>", escaped(word)),
         Token::Name(word) => name(word),
@@ -145,7 +146,7 @@ fn line(text: &str) -> String {
             other => escaped(other),
         },
     };
-    tokens(text).into_iter().map(token).collect()
+    tokens.iter().enumerate().map(token).collect()
 }
 
 fn name(name: &str) -> String {

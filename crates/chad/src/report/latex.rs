@@ -104,7 +104,7 @@ fn variables(all: &[Variable]) -> String {
 
 /// A type: `*` is a product.
 fn ty(text: &str) -> String {
-    line(text).replace(" {*} ", " \\times ")
+    line(text).replace("\\mathbin{*}", "\\times")
 }
 
 /// A line of a term.
@@ -115,6 +115,7 @@ fn line(text: &str) -> String {
         let is_power = matches!(tokens.get(k + 1), Some(Token::Number(_)));
         latex += &match *token {
             Token::Symbol("^") if is_power => "^".into(),
+            Token::Word("D") if tokens.get(k + 1) != Some(&Token::Symbol("[")) => "D".into(),
             Token::Space(count) if k == 0 => "\\quad".repeat(count.div_ceil(2)) + " ",
             Token::Space(_) => "\\ ".into(),
             Token::Word("lcur^-1") => "\\mathbf{lcur}^{-1}".into(),
@@ -131,7 +132,10 @@ fn line(text: &str) -> String {
             Token::Symbol(symbol) => self::symbol(symbol),
         };
     }
-    latex.replace("\\ {*}\\ ", " {*} ")
+    // Operators and relations have space of their own.
+    ["=", "+", "-", "\\mathbin{*}", "\\to ", "\\multimap "].iter().fold(latex, |latex, operator| {
+        latex.replace(&format!("\\ {operator}\\ "), &format!(" {operator} "))
+    })
 }
 
 fn word(token: Token<'_>) -> &str {
@@ -156,7 +160,7 @@ fn symbol(symbol: &str) -> String {
         "^" => "\\hat{\\ }",
         "{" => "\\{",
         "}" => "\\}",
-        "*" => "{*}",
+        "*" => "\\mathbin{*}",
         "[" => "{[}",
         "]" => "{]}",
         "(" | ")" | "," | "+" | "-" | "=" | "!" | ":" | "/" => return symbol.into(),
@@ -214,7 +218,7 @@ mod tests {
             "\\langle !y\\otimes v,\\ (\\mathbf{snd}\\ {t_{4}}_{2})\\{v\\}\\rangle "
         );
         assert_eq!(line("\\_v. lmul(x_ct; v)"), "\\underline{\\lambda} v.\\,\\ \\mathsf{lmul}(\\mathit{x\\_ct}\\mathbin{;}\\ v)");
-        assert_eq!(ty("real * real^3 -o real"), "\\mathbf{real} \\times \\mathbf{real}^{3}\\ \\multimap \\ \\mathbf{real}");
+        assert_eq!(ty("real * real^3 -o real"), "\\mathbf{real} \\times \\mathbf{real}^{3} \\multimap  \\mathbf{real}");
     }
 
     #[test]

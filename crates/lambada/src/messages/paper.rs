@@ -45,8 +45,8 @@ pub fn steps_too_large(entry: &str, span: Span, small: usize) -> Problem {
 pub fn outside_fragment(entry: &str, outside: &Outside) -> Problem {
     let title = format!("`{entry}` is outside the fragment of the executable paper");
     let problem = Problem::error("E0520", title, outside.span, outside.construct.clone());
+    let problem = problem.hint(outside.instead);
     let problem = outside.extension().into_iter().fold(problem, Problem::hint);
     problem
-        .hint(outside.instead)
         .hint("`lambada derive` without --stage differentiates any definition")
 }

@@ -139,7 +139,7 @@ await test("tabs, by keyboard alone", async () => {
   assert.equal(await page.evaluate(() => document.activeElement.textContent), "Previous");
   await tab(page, "Steps").focus();
   await page.keyboard.press("ArrowRight");
-  await page.locator("#panel .code").waitFor();
+  await page.locator("#panel .code").first().waitFor();
   await page.keyboard.press("ArrowRight");
   await says(page, "#panel .code", "lambada_f");
   await page.keyboard.press("End");
