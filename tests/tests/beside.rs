@@ -49,7 +49,7 @@ fn the_table_of_the_page() {
                 amount(cost.loads + cost.stores),
                 amount(cost.peak),
             );
-            factors.push((entry, n, factor));
+            factors.push((entry, n, factor, cost.peak));
         }
     }
     in_the_book("chad-beside.md", "<!-- ways -->\n", &table);
@@ -57,12 +57,24 @@ fn the_table_of_the_page() {
         let found = factors.iter().find(|row| (row.0, row.1) == (entry, n));
         found.expect("a row of the table").2
     };
+    let bytes = |entry| {
+        let found = factors.iter().find(|row| (row.0, row.1) == (entry, 100));
+        found.expect("a row of the table").3 as f64 / 100.0
+    };
+    let prose = format!(
+        "for each input, the tape takes {:.0} bytes, the pullbacks {:.0}, the residuals by hand {:.0}, and the compiled derivative {:.0}",
+        bytes("by_tape"),
+        bytes("by_pullbacks"),
+        bytes("by_transposition"),
+        bytes("steps"),
+    );
+    assert!(page.contains(&prose), "the page does not say: {prose}");
     // One run for each input; calls that double with each step; the others do not grow.
     assert!(factor("by_dual_numbers", 100) > 5.0 * factor("by_dual_numbers", 16));
     assert!(factor("by_backpropagators", 16) > 50.0 * factor("by_backpropagators", 8));
     for entry in ["by_tape", "by_transposition", "by_pullbacks", "steps"] {
         let (small, large) = (factor(entry, 16), factor(entry, 100));
-        assert!((small - large).abs() < 0.5 && large < 5.0, "{entry}: {small}, {large}");
+        assert!((small - large).abs() < 0.5 && large < 8.0, "{entry}: {small}, {large}");
     }
 }
 

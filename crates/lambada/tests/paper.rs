@@ -400,10 +400,11 @@ fn steps_have_names_and_places() {
             let found = found.unwrap_or_else(|| panic!("{stage:?}: no step is about `{construct}`"));
             found.context.iter().map(|x| x.name.clone()).collect::<Vec<_>>()
         };
-        assert_eq!(of("x * y"), ["x", "k", "y"]);
+        assert_eq!(of("(x * y)"), ["x", "k", "y"]);
         assert_eq!(of("k x"), ["x", "k"]);
         assert_eq!(of("w + w"), ["x", "k", "y", "w"]);
-        assert_eq!(of("z * x"), ["x", "k", "y", "z"]);
+        // The argument of the call of `twice` is named for all that follows.
+        assert_eq!(of("z * x"), ["x", "k", "y", "w", "z"]);
         let (last, line) = (derivation.steps.last().unwrap(), |k: usize| text.lines().nth(k - 1));
         assert!(last.places.iter().all(|place| line(place.line).is_some()), "{last:?}");
     }
