@@ -2,6 +2,7 @@
 
 mod models;
 mod offered;
+mod paper;
 mod play;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use lambada::Precision;
 
 pub use models::{Chart, Method, Metric, Model, Predicting, Sampling, Searching, Table};
 pub use offered::Offered;
+pub use paper::{Derived, Format, PaperStage};
 pub use play::{PlayRole, PlayWorking, Playing};
 
 const EXAMPLES: &str = "Examples:
@@ -607,45 +609,6 @@ pub enum Mode {
     Forward,
     /// Cotangents back through them
     Reverse,
-}
-
-/// A form of a derivative.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PaperStage {
-    /// The program as categorical combinators, before any derivative
-    Combinators,
-    /// In the linear target language (Appendix A)
-    Linear,
-    /// In the applied target language (Appendix C)
-    Applied,
-    /// In the applied target language, with the primal computed once
-    Shared,
-    /// As optimized Lambada source, for any program
-    Simplified,
-}
-
-/// A target language whose derivation can be explained.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Derived {
-    /// The linear target language (Appendix A)
-    Linear,
-    /// The applied target language (Appendix C)
-    Applied,
-    /// The applied target language, with the primal computed once
-    Shared,
-}
-
-/// A form of a derivation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Text in ASCII
-    Text,
-    /// A document in the notation of the paper
-    Latex,
-    /// A page that needs no other file
-    Html,
-    /// Data, as the book describes it
-    Json,
 }
 
 /// Choice of the definition or a derivative for `show`.

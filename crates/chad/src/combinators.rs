@@ -190,23 +190,23 @@ pub fn of_term(x: &Var, t: &Term) -> Comb {
 /// A definition, where x is the tuple of parameters with these names.
 pub fn of_definition(x: &Var, parameters: &[Rc<str>], t: &Term) -> Comb {
     let names = if parameters.is_empty() { vec![x.hint.clone()] } else { parameters.to_vec() };
-    Context { variables: vec![x.clone()], names: names.into() }.compile(t)
+    Variables { variables: vec![x.clone()], names: names.into() }.compile(t)
 }
 
 /// n ≥ 1 variables, as their product, nested to the left.
-struct Context {
+struct Variables {
     variables: Vec<Var>,
     /// The names in scope, which are more if the first variable is a tuple of parameters.
     names: Scope,
 }
 
-impl Context {
-    fn with(&self, x: &Var) -> Context {
+impl Variables {
+    fn with(&self, x: &Var) -> Variables {
         let variables = self.variables.iter().cloned().chain([x.clone()]).collect();
         let taken = |name: &Rc<str>| self.names.contains(name);
         let numbered = (2..).map(|k| format!("{}{k}", x.hint).into());
         let name = std::iter::once(x.hint.clone()).chain(numbered).find(|name| !taken(name));
-        Context { variables, names: self.names.iter().cloned().chain(name).collect() }
+        Variables { variables, names: self.names.iter().cloned().chain(name).collect() }
     }
 
     /// The names of the first n variables.
@@ -227,8 +227,9 @@ impl Context {
             Source::Pair(t, s) => pair(go(t), go(s)),
             Source::Fst(t) => then(go(t), here(self.component(t, fst))),
             Source::Snd(t) => then(go(t), here(self.component(t, snd))),
-            Source::Lam(x, t) => curry(self.with(x).compile(t))
-                .called(&Name::default(), &Name::new(&x.hint)),
+            Source::Lam(x, t) => {
+                curry(self.with(x).compile(t)).called(&Name::default(), &Name::new(&x.hint))
+            }
             Source::App(t, s) => {
                 then(pair(go(t), go(s)), here(ev(s.ty().clone(), t.ty().arrow().1)))
             }

@@ -396,8 +396,10 @@ fn steps_have_names_and_places() {
             step.places.iter().map(|place| place.excerpt(&derivation.source)).collect()
         };
         let of = |construct: &str| {
-            let found = derivation.steps.iter().rfind(|step| written(step).contains(&construct.into()));
-            let found = found.unwrap_or_else(|| panic!("{stage:?}: no step is about `{construct}`"));
+            let found =
+                derivation.steps.iter().rfind(|step| written(step).contains(&construct.into()));
+            let found =
+                found.unwrap_or_else(|| panic!("{stage:?}: no step is about `{construct}`"));
             found.context.iter().map(|x| x.name.clone()).collect::<Vec<_>>()
         };
         assert_eq!(of("(x * y)"), ["x", "k", "y"]);
@@ -412,6 +414,29 @@ fn steps_have_names_and_places() {
     let steps = shadowed.derivation("f", Mode::Forward, PaperStage::Linear, None).unwrap().steps;
     let names = |step: &lambada::paper::Step| step.context.iter().map(|x| x.name.clone()).collect();
     assert!(steps.iter().map(names).any(|names: Vec<String>| names == ["x", "x2", "x3"]));
+}
+
+/// LaTeX compiles, where it is installed: names with numbers and underscores, all stages, text of
+/// programs with characters that LaTeX reads, or lacks.
+#[test]
+fn latex_compiles() {
+    let text = "-- 100 % of {x_1} & \\alpha^2 ~ #1 $ α…\ndef f (x_1 : real) (y2 : [3]real) =\n  -- ∂ % \\\n  (\\g -> g (g x_1)) (\\y -> x_1 * y) + sum (map (\\z -> z * x_1) y2)";
+    if std::process::Command::new("pdflatex").arg("--version").output().is_err() {
+        println!("skipped: there is no pdflatex");
+        return;
+    }
+    let (unit, folder) = (load(text), tempfile::tempdir().unwrap());
+    for mode in [Mode::Forward, Mode::Reverse] {
+        for stage in DERIVED {
+            let latex = unit.derivation("f", mode, stage, None).unwrap().latex();
+            std::fs::write(folder.path().join("f.tex"), &latex).unwrap();
+            let mut command = std::process::Command::new("pdflatex");
+            command.args(["-interaction=nonstopmode", "-halt-on-error", "f.tex"]);
+            let output = command.current_dir(folder.path()).output().unwrap();
+            let told = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success(), "{told}\n{latex}");
+        }
+    }
 }
 
 /// The book lists every field of the data.
@@ -432,7 +457,9 @@ fn the_book_has_the_fields_of_a_derivation() {
         }
     }
     assert!(fields.len() > 20, "{fields:?}");
-    let listed = |field: &&String| page.contains(&format!("| `{field}`")) || page.contains(&format!(", `{field}`"));
+    let listed = |field: &&String| {
+        page.contains(&format!("| `{field}`")) || page.contains(&format!(", `{field}`"))
+    };
     let missing: Vec<&String> = fields.iter().filter(|field| !listed(field)).collect();
     assert!(missing.is_empty(), "the page lacks {missing:?}");
 }

@@ -1,7 +1,7 @@
 //! The clauses of the macros as text, for parts with names: Appendix A, Appendix C, and the shared
 //! form (E26).
 
-use super::derivation::{Clause, Rule};
+use super::data::{Clause, Rule};
 use super::{Mode, Stage};
 use crate::combinators::{Comb, CombKind};
 use crate::op::Op;
@@ -25,9 +25,8 @@ impl Equations {
 
     /// For a whole that has a name itself.
     pub fn named(self, name: &str) -> Vec<Clause> {
-        let rename = |Clause { left, right }| {
-            Clause { left: left.replacen(&self.whole, name, 1), right }
-        };
+        let rename =
+            |Clause { left, right }| Clause { left: left.replacen(&self.whole, name, 1), right };
         self.equations.into_iter().map(rename).collect()
     }
 }
@@ -278,16 +277,18 @@ pub fn shared(
         }
         Kind::Lam(..) => {
             let right = choose(
-                format!("let f = \\{x}. D[{a}] in <\\{x}. let r = f {x} in <fst r, lpair(0, lid);;snd r>, lswap (\\{x}. lpair(lid, 0);;snd (f {x}))>"),
-                format!("let f = \\{x}. D[{a}] in <\\{x}. let r = f {x} in <fst r, snd r;;lsnd>, lcur^-1 (\\{x}. snd (f {x});;lfst)>"),
+                format!(
+                    "let f = \\{x}. D[{a}] in <\\{x}. let r = f {x} in <fst r, lpair(0, lid);;snd r>, lswap (\\{x}. lpair(lid, 0);;snd (f {x}))>"
+                ),
+                format!(
+                    "let f = \\{x}. D[{a}] in <\\{x}. let r = f {x} in <fst r, snd r;;lsnd>, lcur^-1 (\\{x}. snd (f {x});;lfst)>"
+                ),
             );
             equations(format!("\\{x}. {a}"), right)
         }
         Kind::App(f, _) if matches!(f.kind(), Kind::Lam(..)) => {
-            let second = choose(
-                "lpair(lid, snd a);;snd r".into(),
-                "snd r;;(lfst + lsnd;;snd a)".into(),
-            );
+            let second =
+                choose("lpair(lid, snd a);;snd r".into(), "snd r;;(lfst + lsnd;;snd a)".into());
             let lets = format!("let a = D[{a}] in let {x} = fst a in let r = D[{b}] in ");
             equations(format!("let {x} = {a} in {b}"), lets + &format!("<fst r, {second}>"))
         }

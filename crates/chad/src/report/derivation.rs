@@ -1,132 +1,24 @@
-//! A derivation as data: every part of a program from the inside out, with the clause that applies,
-//! and its result.
+//! Derivations: every part of a program from the inside out, with the clause that applies, and its
+//! result.
 //!
 //! In Appendices A and C the parts are combinators; in the shared form they are the subterms of the
 //! program. Parts have the names of the program's variables and the places that they come from.
 
 use lambada_core::{DefId, Program};
 use lambada_source::{Sources, Span};
-use serde::{Deserialize, Serialize};
 
 use super::clauses::{self, Equations};
+use super::data::{Component, Derivation, Place, Rule, Step, Variable};
 use super::{Context, LARGEST, Mode, Refusal, Stage, split, writable};
 use crate::applied;
 use crate::combinators::{self, Comb};
 use crate::lambda::{self, Language};
 use crate::linear;
+use crate::pairs::{AppliedForward, AppliedReverse};
 use crate::print;
 use crate::shared;
 use crate::source::{self, Kind, of_core};
 use crate::var::Var;
-
-/// The steps of deriving a definition.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct Derivation {
-    /// The definition.
-    pub definition: String,
-    /// Forward or reverse.
-    pub mode: Mode,
-    /// The form of the derivative.
-    pub stage: Stage,
-    /// The parameters, with their types in the source language.
-    pub parameters: Vec<Variable>,
-    /// The definition in the source language.
-    pub program: String,
-    /// The type of its value.
-    #[serde(rename = "type")]
-    pub ty: String,
-    /// The file of the definition.
-    pub file: String,
-    /// The text of the file.
-    pub source: String,
-    /// The number of all steps, of which `steps` may be some.
-    pub count: usize,
-    /// The steps, parts before wholes.
-    pub steps: Vec<Step>,
-}
-
-/// A part of the program, and its derivative.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct Step {
-    /// From 1.
-    pub number: usize,
-    /// The name of a compound part, such as `t4`.
-    pub name: Option<String>,
-    /// The part, with its own parts called by their names.
-    pub part: String,
-    /// Its type; `T -> S` for a combinator.
-    #[serde(rename = "type")]
-    pub ty: String,
-    /// The clause that applies.
-    pub rule: Rule,
-    /// The clause in general.
-    pub clause: Vec<Clause>,
-    /// The clause for this part; empty if it has no parts.
-    pub here: Vec<Clause>,
-    /// The variables of the results.
-    pub context: Vec<Variable>,
-    /// The derivative: the primal, then the linear function; both together in the shared form.
-    pub components: Vec<Component>,
-    /// The places in the program that the part comes from.
-    pub places: Vec<Place>,
-    /// The numbers of the steps of its parts.
-    pub parts: Vec<usize>,
-}
-
-/// The name of a clause, and its items in the paper.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct Rule {
-    /// In words.
-    pub name: String,
-    /// The number of the construct in the checklist of the paper: C-4, P-1, S-8.
-    pub item: String,
-    /// The place of the clause in the paper.
-    pub paper: String,
-}
-
-/// `left = right`
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct Clause {
-    /// The derivative that is defined.
-    pub left: String,
-    /// Its definition.
-    pub right: String,
-}
-
-/// `name : type`
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct Variable {
-    /// The name.
-    pub name: String,
-    /// The type.
-    #[serde(rename = "type")]
-    pub ty: String,
-}
-
-/// A term of a derivative.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct Component {
-    /// The linear variable, if there is one.
-    pub linear: Option<Variable>,
-    /// The type.
-    #[serde(rename = "type")]
-    pub ty: String,
-    /// The term, in lines.
-    pub term: String,
-}
-
-/// A range of the file of the definition; lines and columns count from 1, columns in characters.
-#[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
-pub struct Place {
-    /// The line of the first character.
-    pub line: usize,
-    /// The column of the first character.
-    pub column: usize,
-    /// The line behind the last character.
-    pub end_line: usize,
-    /// The column behind the last character.
-    pub end_column: usize,
-}
 
 impl Derivation {
     /// The steps of deriving a definition: all, or step number `only`, counted from 1.
@@ -166,21 +58,17 @@ impl Derivation {
     }
 }
 
-impl Derivation {
-    /// The steps as JSON, with the fields of these types.
-    pub fn json(&self) -> String {
-        let text = serde_json::to_string_pretty(self);
-        text.expect("texts and numbers have a form in JSON") + "\n"
-    }
-}
-
 fn variable<L: Language>(x: &lambda::Var<L>) -> Variable {
     Variable { name: x.hint.to_string(), ty: x.ty.to_string() }
 }
 
 /// Variables for the parameters, and the parameters as components of their tuple x.
-fn parameters(x: &source::Var, names: &[std::rc::Rc<str>]) -> (Vec<source::Var>, Vec<source::Term>) {
-    let all = split(source::var(x), names.len(), |t| (source::fst(t.clone()), source::snd(t.clone())));
+fn parameters(
+    x: &source::Var,
+    names: &[std::rc::Rc<str>],
+) -> (Vec<source::Var>, Vec<source::Term>) {
+    let all =
+        split(source::var(x), names.len(), |t| (source::fst(t.clone()), source::snd(t.clone())));
     (names.iter().zip(&all).map(|(name, t)| Var::fresh(name, t.ty().clone())).collect(), all)
 }
 
@@ -205,7 +93,13 @@ impl<T> Found<T> {
     }
 
     /// The index of a part, which is new unless one is `like` it.
-    fn add(&mut self, part: T, children: Vec<usize>, place: Span, like: impl Fn(&T) -> bool) -> usize {
+    fn add(
+        &mut self,
+        part: T,
+        children: Vec<usize>,
+        place: Span,
+        like: impl Fn(&T) -> bool,
+    ) -> usize {
         let known = self.parts.iter().position(like);
         let index = known.unwrap_or(self.parts.len());
         if known.is_none() {
@@ -261,21 +155,19 @@ struct Deriver<'a> {
 }
 
 impl Deriver<'_> {
-    fn combinators(
-        &self,
-        comb: &Comb,
-        only: Option<usize>,
-    ) -> Result<(usize, Vec<Step>), Refusal> {
+    fn combinators(&self, comb: &Comb, only: Option<usize>) -> Result<(usize, Vec<Step>), Refusal> {
         let mut found = Found::new();
         collect(comb, self.file, &mut found);
         let chosen = found.chosen(only)?;
         if only.is_some() {
             writable(std::slice::from_ref(&found.parts[chosen[0]]))?;
         }
-        writable(&found.parts[..if only.is_some() { 0 } else { found.parts.len() }]).map_err(|_| {
-            let small = |step: &&Comb| writable(std::slice::from_ref(*step)).is_ok();
-            Refusal::StepsTooLarge(found.parts.iter().take_while(small).count())
-        })?;
+        writable(&found.parts[..if only.is_some() { 0 } else { found.parts.len() }]).map_err(
+            |_| {
+                let small = |step: &&Comb| writable(std::slice::from_ref(*step)).is_ok();
+                Refusal::StepsTooLarge(found.parts.iter().take_while(small).count())
+            },
+        )?;
         let step = |k: usize| self.combinator(k, &found);
         Ok((found.parts.len(), chosen.into_iter().map(step).collect()))
     }
@@ -371,7 +263,7 @@ impl Deriver<'_> {
         only: Option<usize>,
     ) -> Result<(usize, Vec<Step>), Refusal> {
         let (variables, parts) = parameters(x, names);
-        let primal = |y: &source::Var| Var::fresh(&y.hint, shared::primal_ty(&y.ty, self.mode));
+        let primal = |y: &source::Var| Var::fresh(&y.hint, self.primal_ty(&y.ty));
         let printed: Vec<applied::Var> = variables.iter().map(primal).collect();
         let tuple = printed.iter().map(applied::var).reduce(applied::pair);
         let scope = vec![(x.clone(), tuple.unwrap_or_else(applied::unit))];
@@ -383,6 +275,14 @@ impl Deriver<'_> {
         }
         let chosen = found.chosen(only)?;
         Ok((found.parts.len(), chosen.into_iter().map(|k| self.subterm(k, &found)).collect()))
+    }
+
+    /// `D(T)_1`
+    fn primal_ty(&self, ty: &source::Ty) -> applied::Ty {
+        match self.mode {
+            Mode::Forward => AppliedForward::primal_ty(ty),
+            Mode::Reverse => AppliedReverse::primal_ty(ty),
+        }
     }
 
     /// The subterms in postorder, each once in a scope.
@@ -428,7 +328,7 @@ impl Deriver<'_> {
         let numbered = (2..).map(|k| format!("{}{k}", x.hint));
         let mut names = std::iter::once(x.hint.to_string()).chain(numbered);
         let name = names.find(|name| !taken(name)).unwrap_or_default();
-        let y = Var::fresh(&name, shared::primal_ty(&x.ty, self.mode));
+        let y = Var::fresh(&name, self.primal_ty(&x.ty));
         inside.scope.push((x.clone(), applied::var(&y)));
         inside.printed.push(y);
         inside
@@ -452,9 +352,17 @@ impl Deriver<'_> {
         let binder = printed.last().map_or("x", |x| &x.hint);
         let inner = found.children[k].last().map(|k| &found.parts[*k].printed);
         let binder = inner.and_then(|names| names.last()).map_or(binder, |x| &x.hint);
-        let general = clauses::shared(t, self.mode, (parameter.as_deref().or(own.as_deref()), "x"), &["t", "s"]);
+        let general = clauses::shared(
+            t,
+            self.mode,
+            (parameter.as_deref().or(own.as_deref()), "x"),
+            &["t", "s"],
+        );
         let special = clauses::shared(t, self.mode, (own.as_deref(), binder), &parts);
-        let both = shared::under(scope, t, self.mode);
+        let both = match self.mode {
+            Mode::Forward => shared::forward_under(scope, t),
+            Mode::Reverse => shared::reverse_under(scope, t),
+        };
         let tidied = applied::tidy(&both);
         let component =
             Component { linear: None, ty: both.ty().to_string(), term: tidied.page(printed) };
@@ -470,26 +378,5 @@ impl Step {
         let name = self.name.filter(|_| compound);
         let here = if compound { self.here } else { vec![] };
         Step { name, here, context, components, ..self }
-    }
-}
-
-/// The most characters of a program's text beside a step.
-const EXCERPT: usize = 60;
-
-impl Place {
-    /// The beginning of its text, on one line.
-    pub fn excerpt(&self, source: &str) -> String {
-        let lines = source.lines().skip(self.line - 1).take(self.end_line - self.line + 1);
-        let cut = |(k, line): (usize, &str)| {
-            let to = if self.line + k == self.end_line { self.end_column - 1 } else { usize::MAX };
-            let from = if k == 0 { self.column - 1 } else { 0 };
-            line.chars().take(to).skip(from).collect::<String>()
-        };
-        let text: Vec<String> = lines.enumerate().map(cut).collect();
-        let text = text.join(" ").split_whitespace().collect::<Vec<_>>().join(" ");
-        if text.chars().count() <= EXCERPT {
-            return text;
-        }
-        text.chars().take(EXCERPT).chain([' ', '…']).collect()
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt::Write as _;
 
-use super::derivation::{Clause, Component, Step, Variable};
+use super::data::{Clause, Component, Step, Variable};
 use super::notation::{Token, pieces, tokens};
 use super::{Derivation, Mode, Stage};
 
@@ -48,9 +48,10 @@ impl Derivation {
 
 impl Step {
     fn html(&self, source: &str) -> String {
-        let places = self.places.iter().map(|p| {
-            format!("{} {} {} {}", p.line, p.column, p.end_line, p.end_column)
-        });
+        let places = self
+            .places
+            .iter()
+            .map(|p| format!("{} {} {} {}", p.line, p.column, p.end_line, p.end_column));
         let mut text = format!(
             "<li id=\"step-{0}\" value=\"{0}\" tabindex=\"-1\" data-places=\"{1}\">\n\
              <h3><span class=\"number\">{0}.</span> {2} <span class=\"type\">: {3}</span></h3>\n",

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::derivation::{Clause, Step, Variable};
+use super::data::{Clause, Step, Variable};
 use super::notation::{Token, pieces, tokens};
 use super::{Derivation, Mode, Stage};
 
@@ -217,13 +217,22 @@ mod tests {
             line("<!y (x) v, (snd t4_2){v}>"),
             "\\langle !y\\otimes v,\\ (\\mathbf{snd}\\ {t_{4}}_{2})\\{v\\}\\rangle "
         );
-        assert_eq!(line("\\_v. lmul(x_ct; v)"), "\\underline{\\lambda} v.\\,\\ \\mathsf{lmul}(\\mathit{x\\_ct}\\mathbin{;}\\ v)");
-        assert_eq!(ty("real * real^3 -o real"), "\\mathbf{real} \\times \\mathbf{real}^{3} \\multimap  \\mathbf{real}");
+        assert_eq!(
+            line("\\_v. lmul(x_ct; v)"),
+            "\\underline{\\lambda} v.\\,\\ \\mathsf{lmul}(\\mathit{x\\_ct}\\mathbin{;}\\ v)"
+        );
+        assert_eq!(
+            ty("real * real^3 -o real"),
+            "\\mathbf{real} \\times \\mathbf{real}^{3} \\multimap  \\mathbf{real}"
+        );
     }
 
     #[test]
     fn every_character_is_escaped() {
-        assert_eq!(typewriter("a_b {\\} #$%&~^"), "a\\_b\\ \\{\\textbackslash{}\\}\\ \\#\\$\\%\\&\\textasciitilde{}\\textasciicircum{}");
+        assert_eq!(
+            typewriter("a_b {\\} #$%&~^"),
+            "a\\_b\\ \\{\\textbackslash{}\\}\\ \\#\\$\\%\\&\\textasciitilde{}\\textasciicircum{}"
+        );
         assert_eq!(words("α"), "\\other{03B1}{α}");
     }
 }

@@ -2,6 +2,7 @@
 //! step ([`Derivation`]), as text, LaTeX, HTML and data.
 
 mod clauses;
+mod data;
 mod derivation;
 mod html;
 mod latex;
@@ -23,7 +24,7 @@ use crate::source::{Outside, of_core};
 use crate::var::{Env, Var};
 use crate::{applied, forward, linear, literal, print, reverse, source};
 
-pub use derivation::{Clause, Component, Derivation, Place, Rule, Step, Variable};
+pub use data::{Clause, Component, Derivation, Place, Rule, Step, Variable};
 
 /// Forward or reverse.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, Serialize)]

@@ -50,7 +50,8 @@ fn token(rest: &str) -> (Token<'_>, usize) {
     if first == ' ' {
         let count = taken(|c| c == ' ');
         // The space before ⊗ belongs to it.
-        let count = if rest[count - 1..].starts_with(" (x) ") && count > 1 { count - 1 } else { count };
+        let count =
+            if rest[count - 1..].starts_with(" (x) ") && count > 1 { count - 1 } else { count };
         return (Token::Space(count), count);
     }
     if first.is_ascii_digit() {
@@ -102,10 +103,29 @@ mod tests {
         assert_eq!(
             tokens("  <!y (x) v, lcur^-1 (\\_w. sin(x)) 1e-5>"),
             [
-                Space(2), Symbol("<"), Symbol("!"), Name("y"), Symbol("(x)"), Name("v"),
-                Symbol(","), Space(1), Word("lcur^-1"), Space(1), Symbol("("), Symbol("\\_"),
-                Name("w"), Symbol("."), Space(1), Operation("sin"), Symbol("("), Name("x"),
-                Symbol(")"), Symbol(")"), Space(1), Number("1e-5"), Symbol(">"),
+                Space(2),
+                Symbol("<"),
+                Symbol("!"),
+                Name("y"),
+                Symbol("(x)"),
+                Name("v"),
+                Symbol(","),
+                Space(1),
+                Word("lcur^-1"),
+                Space(1),
+                Symbol("("),
+                Symbol("\\_"),
+                Name("w"),
+                Symbol("."),
+                Space(1),
+                Operation("sin"),
+                Symbol("("),
+                Name("x"),
+                Symbol(")"),
+                Symbol(")"),
+                Space(1),
+                Number("1e-5"),
+                Symbol(">"),
             ]
         );
         assert_eq!(tokens("Dsin^t(x)")[..2], [Operation("Dsin"), Symbol("^t")]);

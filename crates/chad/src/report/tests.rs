@@ -1,9 +1,9 @@
 //! The stages print what the theory says, and tidied terms are equal to those of the macros.
 
 use super::*;
-use crate::op::Op;
 use crate::generate::Generator;
 use crate::literal::{Applied, Derived};
+use crate::op::Op;
 use crate::value::Value;
 use lambada_core::{self as core, Ty};
 use lambada_prim::Prim;
@@ -72,8 +72,7 @@ fn shared_is_not_copied() {
         if n == 0 { x } else { source::let_("x", square(x), |y| squares(y, n - 1, square)) }
     }
     let f = source::lam("y", source::REAL, |y| squares(y, 60, &square));
-    let twice =
-        source::let_("f", f, |f| source::app(f.clone(), source::app(f, source::var(&x))));
+    let twice = source::let_("f", f, |f| source::app(f.clone(), source::app(f, source::var(&x))));
     for mode in [Mode::Forward, Mode::Reverse] {
         let comb = combinators::of_term(&x, &source::var(&x));
         let context = Context::new(std::slice::from_ref(&x.hint), &comb, mode, None);
@@ -122,9 +121,7 @@ fn some_parameters() {
         let comb = combinators::of_term(&x, &t);
         let (at, v, w) = (g.value(&x.ty), g.value(&x.ty), g.value(t.ty()));
         let names = ["a".into(), "b".into()];
-        for (k, mode) in
-            [0, 1].into_iter().flat_map(|k| [(k, Mode::Forward), (k, Mode::Reverse)])
-        {
+        for (k, mode) in [0, 1].into_iter().flat_map(|k| [(k, Mode::Forward), (k, Mode::Reverse)]) {
             let component = |of: &Value| if k == 0 { of.fst() } else { of.snd() };
             let zeros = |k: usize| linear::zero(&forward_ty(&x.ty, k));
             let expect = match mode {
@@ -146,13 +143,11 @@ fn some_parameters() {
             let found = linear::eval_linear(&linear::tidy_linear(&second), &env, &given);
             close(&found.flatten().unwrap(), &expect);
             let (variables, _, second) = context.literal(&comb, mode);
-            let env =
-                Env::default().with(&variables[0], at.fst()).with(&variables[1], at.snd());
+            let env = Env::default().with(&variables[0], at.fst()).with(&variables[1], at.snd());
             let found = applied::eval(&applied::tidy(&second), &env).linear().lapp(&given);
             close(&found.flatten().unwrap(), &expect);
             let (variables, both) = context.shared((&x, &t), mode);
-            let env =
-                Env::default().with(&variables[0], at.fst()).with(&variables[1], at.snd());
+            let env = Env::default().with(&variables[0], at.fst()).with(&variables[1], at.snd());
             let found = applied::eval(&applied::tidy(&both), &env).snd().linear().lapp(&given);
             close(&found.flatten().unwrap(), &expect);
             compared += 1;

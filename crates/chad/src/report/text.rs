@@ -2,8 +2,7 @@
 
 use std::fmt::Write as _;
 
-use super::Derivation;
-use super::derivation::{Clause, Step, Variable};
+use super::data::{Clause, Derivation, Step, Variable};
 
 impl Derivation {
     /// The steps in ASCII, as the pages of the book have them.

@@ -13,8 +13,6 @@ pub use forward::forward;
 pub use reverse::reverse;
 
 use crate::applied::{Term, Ty};
-use crate::pairs::{AppliedForward, AppliedReverse};
-use crate::report::Mode;
 use crate::source;
 
 /// Whether `let x = t in s` is a construct of its own, or the call of a closure that it abbreviates
@@ -48,21 +46,14 @@ impl Context {
     }
 }
 
-/// `D(T)_1`
-pub(crate) fn primal_ty(ty: &source::Ty, mode: Mode) -> Ty {
-    match mode {
-        Mode::Forward => AppliedForward::primal_ty(ty),
-        Mode::Reverse => AppliedReverse::primal_ty(ty),
-    }
+/// D→ of a term under several variables, each with its primal; `let` is a construct.
+pub(crate) fn forward_under(scope: &[(source::Var, Term)], t: &source::Term) -> Term {
+    Context { vars: scope.to_vec(), lets: Lets::Primitive }.push(t)
 }
 
-/// A term under several variables, each with its primal; `let` is a construct.
-pub(crate) fn under(scope: &[(source::Var, Term)], t: &source::Term, mode: Mode) -> Term {
-    let context = Context { vars: scope.to_vec(), lets: Lets::Primitive };
-    match mode {
-        Mode::Forward => context.push(t),
-        Mode::Reverse => context.pull(t),
-    }
+/// D← of a term under several variables, each with its primal; `let` is a construct.
+pub(crate) fn reverse_under(scope: &[(source::Var, Term)], t: &source::Term) -> Term {
+    Context { vars: scope.to_vec(), lets: Lets::Primitive }.pull(t)
 }
 
 /// `D(Γ)_2`, a product that nests to the left, from `D(-)_2`.

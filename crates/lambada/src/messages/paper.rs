@@ -47,6 +47,5 @@ pub fn outside_fragment(entry: &str, outside: &Outside) -> Problem {
     let problem = Problem::error("E0520", title, outside.span, outside.construct.clone());
     let problem = problem.hint(outside.instead);
     let problem = outside.extension().into_iter().fold(problem, Problem::hint);
-    problem
-        .hint("`lambada derive` without --stage differentiates any definition")
+    problem.hint("`lambada derive` without --stage differentiates any definition")
 }

@@ -7,9 +7,9 @@ use lambada_core::{self as core, Size, SizedTy};
 use lambada_prim::{Scalar, ScalarTy};
 use lambada_source::Span;
 
-use crate::var::Name;
 use super::outside::{INTEGERS, REALS, ROWS, SIZES};
 use super::{Outside, Term, component, outside, tuple};
+use crate::var::Name;
 
 /// The meaning of a term, as far as it is static.
 #[derive(Clone)]
@@ -63,31 +63,22 @@ impl PartiallyStatic {
 
     /// The value of a construct at this place, unless a part of the construct gave it.
     pub fn at(self, place: Span) -> PartiallyStatic {
-        match self {
-            PartiallyStatic::Term(t) => PartiallyStatic::Term(t.called(&Name::at(place))),
-            PartiallyStatic::Array(t, dims) => {
-                PartiallyStatic::Array(t.called(&Name::at(place)), dims)
-            }
-            PartiallyStatic::Tuple(_)
-            | PartiallyStatic::Rows(..)
-            | PartiallyStatic::Static(_)
-            | PartiallyStatic::Each(..)
-            | PartiallyStatic::Table(_)
-            | PartiallyStatic::Code(..) => self,
-        }
+        self.changed(|t| t.called(&Name::at(place)))
     }
 
     /// The value where a variable for it is mentioned.
     pub fn again(&self, place: Span) -> PartiallyStatic {
-        match self {
-            PartiallyStatic::Term(t) => PartiallyStatic::Term(t.moved(place)),
-            PartiallyStatic::Array(t, dims) => PartiallyStatic::Array(t.moved(place), dims.clone()),
-            PartiallyStatic::Tuple(_)
-            | PartiallyStatic::Rows(..)
-            | PartiallyStatic::Static(_)
-            | PartiallyStatic::Each(..)
-            | PartiallyStatic::Table(_)
-            | PartiallyStatic::Code(..) => self.clone(),
+        self.clone().changed(|t| t.moved(place))
+    }
+
+    /// Changes the term, if the whole value is one.
+    fn changed(self, change: impl Fn(Term) -> Term) -> PartiallyStatic {
+        if let PartiallyStatic::Term(t) = self {
+            PartiallyStatic::Term(change(t))
+        } else if let PartiallyStatic::Array(t, dims) = self {
+            PartiallyStatic::Array(change(t), dims)
+        } else {
+            self
         }
     }
 

@@ -80,7 +80,7 @@ pub fn of_core(program: &Program, entry: DefId) -> Result<(Var, Term), Outside> 
         );
     }
     let (known, lets) = reader.block(vec![x.clone()], |reader| reader.read(body, vec![]))?;
-    Ok((x, wrap(&lets, known.term(body.span())?)))
+    Ok((x, wrap(&lets, known.term(body.span())?.called(&Name::at(body.span())))))
 }
 
 /// The k-th of n components of a product that nests to the left.
@@ -246,11 +246,16 @@ impl CoreReader<'_> {
         known.map(|known| known.at(here))
     }
 
+    /// A place in the file of the definition, or else the construct that is being read.
+    fn here(&self, span: Span) -> Span {
+        if span.file == self.file { span } else { self.site }
+    }
+
     fn meaning(&mut self, t: &core::Term, mut args: Vec<PartiallyStatic>) -> Read {
         let span = t.span();
         let known = match t.kind() {
             TermKind::Var(x) => match self.env.get(&x.id) {
-                Some(known) => known.again(if span.file == self.file { span } else { self.site }),
+                Some(known) => known.again(self.here(span)),
                 None => return outside(span, format!("the free variable `{}`", x.hint), REALS),
             },
             TermKind::Global(id) if self.program.is_recursive(*id) => {
@@ -398,7 +403,8 @@ impl CoreReader<'_> {
         let y = Var::fresh(&x.hint, (*from).clone());
         self.env.insert(x.id, PartiallyStatic::Term(var(&y)));
         let (known, lets) = self.block(vec![y.clone()], |reader| reader.read(body, vec![]))?;
-        Ok(PartiallyStatic::Term(abs(y, wrap(&lets, known.term(body.span())?))))
+        let t = known.term(body.span())?.called(&Name::at(self.here(body.span())));
+        Ok(PartiallyStatic::Term(abs(y, wrap(&lets, t))))
     }
 
     fn bind(&mut self, x: &core::Var, known: PartiallyStatic, written: bool) {
