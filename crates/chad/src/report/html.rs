@@ -152,11 +152,12 @@ fn line(text: &str) -> String {
 
 fn name(name: &str) -> String {
     let (stem, number, component) = pieces(name);
-    let index = |text: &str| match text {
-        "" => String::new(),
-        text => format!("<sub>{text}</sub>"),
+    let indices: Vec<&str> = [number, component].into_iter().filter(|k| !k.is_empty()).collect();
+    let index = match indices.is_empty() {
+        true => String::new(),
+        false => format!("<sub>{}</sub>", indices.join(",")),
     };
-    format!("<i>{}</i>{}{}", escaped(stem), index(number), index(component))
+    format!("<i>{}</i>{index}", escaped(stem))
 }
 
 fn escaped(text: &str) -> String {

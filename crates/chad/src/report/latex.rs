@@ -172,13 +172,13 @@ fn symbol(symbol: &str) -> String {
 /// A variable, with numbers as indices.
 fn name(name: &str) -> String {
     let (stem, number, component) = pieces(name);
-    let stem = if stem.chars().count() == 1 && stem.is_ascii() {
-        words(stem)
-    } else {
-        format!("\\mathit{{{}}}", words(stem))
+    let stem = match stem.chars().count() {
+        0 => "{}".to_string(),
+        1 => words(stem),
+        _ => format!("\\mathit{{{}}}", words(stem)),
     };
-    let indexed = if number.is_empty() { stem } else { format!("{stem}_{{{number}}}") };
-    if component.is_empty() { indexed } else { format!("{{{indexed}}}_{{{component}}}") }
+    let indices: Vec<&str> = [number, component].into_iter().filter(|k| !k.is_empty()).collect();
+    if indices.is_empty() { stem } else { format!("{stem}_{{{}}}", indices.join(",")) }
 }
 
 /// A text outside of formulas, or a word in one.
@@ -215,7 +215,7 @@ mod tests {
     fn notation_of_the_paper() {
         assert_eq!(
             line("<!y (x) v, (snd t4_2){v}>"),
-            "\\langle !y\\otimes v,\\ (\\mathbf{snd}\\ {t_{4}}_{2})\\{v\\}\\rangle "
+            "\\langle !y\\otimes v,\\ (\\mathbf{snd}\\ t_{4,2})\\{v\\}\\rangle "
         );
         assert_eq!(
             line("\\_v. lmul(x_ct; v)"),

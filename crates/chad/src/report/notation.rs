@@ -79,9 +79,10 @@ fn token(rest: &str) -> (Token<'_>, usize) {
 }
 
 /// A name without its trailing number, the number, and the component of a derivative, of `t4_2`.
+/// The component of `<t, s>_2` is a name of its own, without a stem.
 pub fn pieces(name: &str) -> (&str, &str, &str) {
     let (whole, component) = match name.rsplit_once('_') {
-        Some((whole, component @ ("1" | "2"))) if !whole.is_empty() => (whole, component),
+        Some((whole, component @ ("1" | "2"))) => (whole, component),
         _ => (name, ""),
     };
     let stem = whole.trim_end_matches(|c: char| c.is_ascii_digit());
@@ -131,5 +132,6 @@ mod tests {
         assert_eq!(tokens("Dsin^t(x)")[..2], [Operation("Dsin"), Symbol("^t")]);
         assert_eq!(tokens("(x) w")[0], Symbol("(x)"));
         assert_eq!((pieces("t4_2"), pieces("x_ct")), (("t", "4", "2"), ("x_ct", "", "")));
+        assert_eq!((pieces("_2"), pieces("index_0")), (("", "", "2"), ("index", "0", "")));
     }
 }
