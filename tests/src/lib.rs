@@ -3,6 +3,7 @@
 
 pub mod accuracy;
 pub mod campaign;
+pub mod counted;
 pub mod draw;
 pub mod expectations;
 pub mod growth;

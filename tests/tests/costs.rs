@@ -6,7 +6,8 @@ use std::path::Path;
 
 use lambada::operators::Operator;
 use lambada::{Data, Engine, Executable, Session, Tensor, Unit, arrays};
-use lambada_testkit::{Random, golden};
+use lambada_testkit::Random;
+use lambada_tests::counted::{amount, counts, in_the_book};
 
 struct Example {
     file: &'static str,
@@ -92,24 +93,6 @@ const EXAMPLES: [Example; 7] = [
     Example { file: "kmeans.lam", entry: "cost", wrt: "centroids", args: kmeans },
     Example { file: "logistic.lam", entry: "loss", wrt: "model", args: logistic },
 ];
-
-/// The costs of a call in the evaluator of arrays.
-fn counts(
-    unit: &Unit,
-    entry: &str,
-    operator: Operator,
-    wrt: Option<&str>,
-    args: &[Data],
-) -> lambada_anf::Counts {
-    let wrt: Option<Vec<String>> = wrt.map(|names| names.split(',').map(str::to_string).collect());
-    let call = unit.call(entry, operator, wrt.as_deref()).expect("it can be differentiated");
-    let arrays = arrays(&call.program, call.entry).expect("it normalizes");
-    let mut leaves = Vec::new();
-    for ((_, layout), arg) in arrays.normalized.params.iter().zip(args) {
-        leaves.extend(layout.flatten(arg).expect("regular"));
-    }
-    lambada_anf::eval(&arrays.optimized, &leaves).expect("it runs").counts
-}
 
 /// Operations on reals, and elements moved.
 fn operations(
@@ -235,20 +218,8 @@ fn the_table_of_the_book() {
             }
         }
     }
-    in_the_book("<!-- counted -->\n", &table);
+    in_the_book("costs.md", "<!-- counted -->\n", &table);
     assert!(expensive.is_empty(), "{expensive:?}");
-}
-
-/// Compares a table with that of the page of the book which stands after a comment.
-fn in_the_book(before: &str, table: &str) {
-    println!("{table}");
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests lie in the repository");
-    let page = root.join("docs/src/costs.md");
-    let text = std::fs::read_to_string(&page).expect("the page of the book can be read");
-    let after = "<!-- end -->";
-    let (head, rest) = text.split_once(before).expect("the page has a place for the table");
-    let (_, tail) = rest.split_once(after).expect("the table of the page ends");
-    golden(&page, &format!("{head}{before}{table}{after}{tail}")).unwrap_or_else(|e| panic!("{e}"));
 }
 
 /// Costs of a loop whose reverse sweep keeps few states, as users get it.
@@ -293,16 +264,7 @@ fn the_table_of_checkpoints() {
     for entry in ["many", "few", "one"] {
         assert!(growth(entry) < 0.01, "{entry} grows by the power {}", growth(entry));
     }
-    in_the_book("<!-- checkpoints -->\n", &table);
-}
-
-/// 1234567 as `1.2 M`.
-fn amount(count: u64) -> String {
-    match count {
-        0..1_000 => count.to_string(),
-        1_000..1_000_000 => format!("{:.1} k", count as f64 / 1e3),
-        _ => format!("{:.1} M", count as f64 / 1e6),
-    }
+    in_the_book("costs.md", "<!-- checkpoints -->\n", &table);
 }
 
 #[test]

@@ -2,6 +2,7 @@
 
 mod models;
 mod offered;
+mod paper;
 mod play;
 
 use std::path::PathBuf;
@@ -11,6 +12,7 @@ use lambada::Precision;
 
 pub use models::{Chart, Method, Metric, Model, Predicting, Sampling, Searching, Table};
 pub use offered::Offered;
+pub use paper::{Derived, Format, PaperStage};
 pub use play::{PlayRole, PlayWorking, Playing};
 
 const EXAMPLES: &str = "Examples:
@@ -268,7 +270,7 @@ pub enum Command {
     /// Tell what the code of a message means, or walk through the paper's derivation of a
     /// definition's derivative
     #[command(
-        override_usage = "lambada explain CODE\n       lambada explain FILE ENTRY [--mode MODE] [--step N]"
+        override_usage = "lambada explain CODE\n       lambada explain FILE ENTRY [--mode MODE] [--stage STAGE] [--step N] [--format FORMAT]"
     )]
     Explain {
         /// The code of a message, such as E0301; or the program
@@ -279,9 +281,15 @@ pub enum Command {
         /// Tangents along with values, or cotangents back through them
         #[arg(long, value_enum, default_value_t = Mode::Reverse, requires = "entry")]
         mode: Mode,
+        /// Target language of the derivation
+        #[arg(long, value_enum, default_value_t = Derived::Linear, requires = "entry")]
+        stage: Derived,
         /// Only the step of this number
         #[arg(long, value_name = "N", requires = "entry")]
         step: Option<usize>,
+        /// Text, a LaTeX document, a page for the browser, or data
+        #[arg(long, value_enum, default_value_t = Format::Text, requires = "entry")]
+        format: Format,
     },
     /// Describe a definition or a module of the standard library, or list all of them
     Doc {
@@ -619,21 +627,6 @@ pub enum Mode {
     Forward,
     /// Cotangents back through them
     Reverse,
-}
-
-/// A form of a derivative.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum PaperStage {
-    /// The program as categorical combinators, before any derivative
-    Combinators,
-    /// In the linear target language (Appendix A)
-    Linear,
-    /// In the applied target language (Appendix C)
-    Applied,
-    /// In the applied target language, with the primal computed once
-    Shared,
-    /// As optimized Lambada source, for any program
-    Simplified,
 }
 
 /// Choice of the definition or a derivative for `show`.

@@ -90,8 +90,8 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::New { name } => new::run(&name),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man { folder } => pages::manual(folder.as_deref()),
-        Command::Explain { what, entry: Some(entry), mode, step } => {
-            shell.explain(&what, &entry, mode, step)
+        Command::Explain { what, entry: Some(entry), mode, stage, step, format } => {
+            shell.explain(&what, &entry, (mode, stage), step, format)
         }
         Command::Explain { what, .. } => shell.explain_code(&what),
         Command::Doc { name } => shell.doc(name.as_deref()),

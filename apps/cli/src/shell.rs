@@ -12,7 +12,9 @@ use lambada::{
 
 use lambada_build::{Entry, Platform, Request};
 
-use crate::args::{self, DataArgs, Look, Measured, Mode, Of, PaperStage, Stage, Target, Wrt};
+use crate::args::{
+    self, DataArgs, Derived, Format, Look, Measured, Mode, Of, PaperStage, Stage, Target, Wrt,
+};
 use crate::report::Report;
 use crate::{messages, progress, report};
 
@@ -386,12 +388,24 @@ impl Shell {
         &mut self,
         file: &Path,
         entry: &str,
-        mode: Mode,
+        (mode, stage): (Mode, Derived),
         step: Option<usize>,
+        format: Format,
     ) -> Result<(), Report> {
         let unit = self.load(file)?;
-        let text = unit.explain(entry, paper_mode(mode), step).map_err(|p| self.told(p))?;
-        report::result(&text)
+        let stage = match stage {
+            Derived::Linear => paper::PaperStage::Linear,
+            Derived::Applied => paper::PaperStage::Applied,
+            Derived::Shared => paper::PaperStage::Shared,
+        };
+        let derivation = unit.derivation(entry, paper_mode(mode), stage, step);
+        let derivation = derivation.map_err(|p| self.told(p))?;
+        report::result(&match format {
+            Format::Text => derivation.text(),
+            Format::Latex => derivation.latex(),
+            Format::Html => derivation.html(),
+            Format::Json => derivation.json(),
+        })
     }
 
     pub(crate) fn doc(&mut self, name: Option<&str>) -> Result<(), Report> {

@@ -157,8 +157,13 @@ fn every_view_of_a_definition() {
             let text = play.text(&task);
             assert!(text.contains(sign), "{stage}: {text}");
         }
-        let steps = play.text(&json!({"kind": "steps", "entry": "product", "mode": mode}));
-        assert!(steps.lines().any(|line| line.starts_with("1.")), "{steps}");
+        for stage in ["linear", "applied", "shared"] {
+            let task = json!({"kind": "steps", "entry": "product", "mode": mode, "stage": stage});
+            let steps = play.job(&task)["derivation"]["steps"].clone();
+            let last = steps.as_array().and_then(|steps| steps.last()).expect("steps");
+            assert_eq!(last["number"], json!(steps.as_array().map(Vec::len)), "{last}");
+            assert!(last["places"][0]["line"].is_number(), "{last}");
+        }
     }
     let c = play.text(&json!({"kind": "show", "entry": "wave", "form": "c", "of": "grad"}));
     assert!(c.contains("lambada_wave"), "{c}");

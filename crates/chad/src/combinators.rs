@@ -11,7 +11,7 @@ use crate::primitives::{Denotation, Primitive};
 use crate::print::{self, Look, Written, level};
 use crate::source::{self, Kind as Source, Term, Ty, Var};
 use crate::value::{Value, eval_op};
-use crate::var::Name;
+use crate::var::{Name, Remark};
 
 /// A morphism `from -> to`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -21,7 +21,11 @@ pub struct Comb {
     to: Ty,
     name: Name,
     parameter: Name,
+    scope: Remark<Option<Scope>>,
 }
+
+/// The names of the variables whose tuple, nested to the left, a morphism takes.
+pub(crate) type Scope = Rc<[Rc<str>]>;
 
 /// `t ::= id | t; s | <> | <t, s> | fst | snd | ev | Λ(t) | op | prim`
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -51,7 +55,7 @@ pub enum CombKind {
 impl Comb {
     fn new(kind: CombKind, from: Ty, to: Ty) -> Comb {
         let (name, parameter) = (Name::default(), Name::default());
-        Comb { kind: Rc::new(kind), from, to, name, parameter }
+        Comb { kind: Rc::new(kind), from, to, name, parameter, scope: Remark(None) }
     }
 
     /// The construct.
@@ -77,6 +81,17 @@ impl Comb {
     /// For `Λ(t)`: the program's name for the parameter [default: `y`].
     pub(crate) fn parameter(&self) -> &str {
         self.parameter.get().map_or("y", |name| name)
+    }
+
+    /// The names of the variables in scope, if the argument is their tuple.
+    pub(crate) fn scope(&self) -> Option<&Scope> {
+        self.scope.0.as_ref()
+    }
+
+    /// Names the variables in scope, where they have no names yet.
+    fn under(mut self, scope: Option<&Scope>) -> Comb {
+        self.scope.0 = self.scope.0.or_else(|| scope.cloned());
+        self
     }
 
     /// Names the result and the parameter, where they have no name yet.
@@ -116,7 +131,8 @@ pub fn id(ty: Ty) -> Comb {
 pub fn then(t: Comb, s: Comb) -> Comb {
     assert_eq!(t.to, s.from, "the ends of `{t}; {s}` do not meet");
     let (from, to) = (t.from.clone(), s.to.clone());
-    Comb::new(CombKind::Then(t, s), from, to)
+    let scope = t.scope.0.clone();
+    Comb::new(CombKind::Then(t, s), from, to).under(scope.as_ref())
 }
 
 /// C-3: `<>_T`
@@ -128,7 +144,8 @@ pub fn unit(from: Ty) -> Comb {
 pub fn pair(t: Comb, s: Comb) -> Comb {
     assert_eq!(t.from, s.from, "`{t}` and `{s}` do not start together");
     let (from, to) = (t.from.clone(), t.to.clone().times(s.to.clone()));
-    Comb::new(CombKind::Pair(t, s), from, to)
+    let scope = t.scope().or(s.scope()).cloned();
+    Comb::new(CombKind::Pair(t, s), from, to).under(scope.as_ref())
 }
 
 /// C-5: `fst_{T,S}`
@@ -150,7 +167,8 @@ pub fn ev(t: Ty, s: Ty) -> Comb {
 pub fn curry(t: Comb) -> Comb {
     let Ty::Prod(a, b) = &t.from else { panic!("Λ of a morphism from {}", t.from) };
     let (from, to) = ((**a).clone(), (**b).clone().to(t.to.clone()));
-    Comb::new(CombKind::Curry(t), from, to)
+    let scope = t.scope().map(|scope| Scope::from(&scope[..scope.len() - 1]));
+    Comb::new(CombKind::Curry(t), from, to).under(scope.as_ref())
 }
 
 /// C-9: `op`
@@ -166,49 +184,95 @@ pub fn prim(p: Primitive) -> Comb {
 
 /// C-10: λ-calculus to combinators: `x : T ⊢ t : S` becomes a morphism `T -> S`.
 pub fn of_term(x: &Var, t: &Term) -> Comb {
-    compile(std::slice::from_ref(x), t)
+    of_definition(x, std::slice::from_ref(&x.hint), t)
 }
 
-/// A term in a context of n ≥ 1 variables, as a morphism from their product, nested to the left.
-fn compile(context: &[Var], t: &Term) -> Comb {
-    let go = |t: &Term| compile(context, t);
-    match t.kind() {
-        Source::Var(x) => lookup(context, x),
-        Source::Op(o, t) => then(go(t), op(o.clone())),
-        Source::Prim(p, t) => then(go(t), prim(*p)),
-        Source::Unit => unit(product(context)),
-        Source::Pair(t, s) => pair(go(t), go(s)),
-        Source::Fst(t) => then(go(t), components(t, fst)),
-        Source::Snd(t) => then(go(t), components(t, snd)),
-        Source::Lam(x, t) => curry(compile(&[context, std::slice::from_ref(x)].concat(), t))
-            .called(&Name::default(), &Name::new(&x.hint)),
-        Source::App(t, s) => then(pair(go(t), go(s)), ev(s.ty().clone(), t.ty().arrow().1)),
-        Source::Own(never) => match *never {},
+/// A definition, where x is the tuple of parameters with these names.
+pub fn of_definition(x: &Var, parameters: &[Rc<str>], t: &Term) -> Comb {
+    let names = if parameters.is_empty() { vec![x.hint.clone()] } else { parameters.to_vec() };
+    Variables { variables: vec![x.clone()], names: names.into() }.compile(t)
+}
+
+/// n ≥ 1 variables, as their product, nested to the left.
+struct Variables {
+    variables: Vec<Var>,
+    /// The names in scope, which are more if the first variable is a tuple of parameters.
+    names: Scope,
+}
+
+impl Variables {
+    fn with(&self, x: &Var) -> Variables {
+        let variables = self.variables.iter().cloned().chain([x.clone()]).collect();
+        let taken = |name: &Rc<str>| self.names.contains(name);
+        let numbered = (2..).map(|k| format!("{}{k}", x.hint).into());
+        let name = std::iter::once(x.hint.clone()).chain(numbered).find(|name| !taken(name));
+        Variables { variables, names: self.names.iter().cloned().chain(name).collect() }
     }
-}
 
-fn components(t: &Term, projection: fn(Ty, Ty) -> Comb) -> Comb {
-    let (a, b) = t.ty().components();
-    projection(a, b)
+    /// The names of the first n variables.
+    fn scope(&self, n: usize) -> Scope {
+        self.names[..self.names.len() - (self.variables.len() - n)].into()
+    }
+
+    /// A term as a morphism from the product of the variables.
+    fn compile(&self, t: &Term) -> Comb {
+        let go = |t: &Term| self.compile(t);
+        // A combinator of its own for the construct has its place too.
+        let here = |comb: Comb| comb.called(t.name(), &Name::default());
+        let comb = match t.kind() {
+            Source::Var(x) => self.lookup(self.variables.len(), x),
+            Source::Op(o, t) => then(go(t), here(op(o.clone()))),
+            Source::Prim(p, t) => then(go(t), here(prim(*p))),
+            Source::Unit => unit(product(&self.variables)).under(Some(&self.names)),
+            Source::Pair(t, s) => pair(go(t), go(s)),
+            Source::Fst(t) => then(go(t), here(self.component(t, fst))),
+            Source::Snd(t) => then(go(t), here(self.component(t, snd))),
+            Source::Lam(x, t) => {
+                curry(self.with(x).compile(t)).called(&Name::default(), &Name::new(&x.hint))
+            }
+            Source::App(t, s) => {
+                then(pair(go(t), go(s)), here(ev(s.ty().clone(), t.ty().arrow().1)))
+            }
+            Source::Own(never) => match *never {},
+        };
+        here(comb)
+    }
+
+    /// A projection from a term, which may be the tuple of some first parameters.
+    fn component(&self, t: &Term, projection: fn(Ty, Ty) -> Comb) -> Comb {
+        let (a, b) = t.ty().components();
+        let (mut inside, mut count) = (t, self.scope(1).len());
+        while let Source::Fst(outer) = inside.kind() {
+            (inside, count) = (outer, count.saturating_sub(1));
+        }
+        let is_context = matches!(inside.kind(), Source::Var(x) if *x == self.variables[0]);
+        // A single parameter may be a pair itself.
+        let scope = (is_context && count > 1).then(|| Scope::from(&self.names[..count]));
+        projection(a, b).under(scope.as_ref())
+    }
+
+    /// A variable is a projection from the first n: de Bruijn indices count how often `fst` comes
+    /// before `snd`.
+    fn lookup(&self, n: usize, x: &Var) -> Comb {
+        let context = &self.variables[..n];
+        let (last, outer) =
+            context.split_last().unwrap_or_else(|| panic!("{} is not in scope", x.hint));
+        let scope = self.scope(n);
+        let under = |comb: Comb| comb.under(Some(&scope));
+        match (outer.is_empty(), last == x) {
+            (true, true) => under(id(x.ty.clone())),
+            (true, false) => panic!("{} is not in scope", x.hint),
+            (false, true) => under(snd(product(outer), x.ty.clone())),
+            (false, false) => {
+                let outwards = under(fst(product(outer), last.ty.clone()));
+                if outer.len() == 1 { outwards } else { then(outwards, self.lookup(n - 1, x)) }
+            }
+        }
+    }
 }
 
 fn product(context: &[Var]) -> Ty {
     context.iter().map(|x| x.ty.clone()).reduce(Ty::times).unwrap_or(Ty::Unit)
-}
-
-/// A variable is a projection: de Bruijn indices count how often `fst` comes before `snd`.
-fn lookup(context: &[Var], x: &Var) -> Comb {
-    let (last, outer) =
-        context.split_last().unwrap_or_else(|| panic!("{} is not in scope", x.hint));
-    match (outer.is_empty(), last == x) {
-        (true, true) => id(x.ty.clone()),
-        (true, false) => panic!("{} is not in scope", x.hint),
-        (false, true) => snd(product(outer), x.ty.clone()),
-        (false, false) => match outer.len() {
-            1 => fst(product(outer), last.ty.clone()),
-            _ => then(fst(product(outer), last.ty.clone()), lookup(outer, x)),
-        },
-    }
 }
 
 /// C-10: combinators to λ-calculus: a morphism `T -> S` becomes `x : T ⊢ t : S`; `x` is given as a
@@ -252,7 +316,7 @@ pub fn tidy(t: &Comb) -> Comb {
         | CombKind::Op(_)
         | CombKind::Prim(_) => t.clone(),
     };
-    tidied.called(&t.name, &t.parameter)
+    tidied.called(&t.name, &t.parameter).under(t.scope())
 }
 
 /// `t; s`, nested to the right.
@@ -270,7 +334,8 @@ fn call(t: &Comb, s: &Comb) -> Option<Comb> {
         && let CombKind::Curry(body) = f.kind()
     {
         let argument = argument.clone().called(&f.parameter, &Name::default());
-        return Some(then(pair(id(argument.from().clone()), argument), body.clone()));
+        let all = id(argument.from().clone()).under(argument.scope());
+        return Some(then(pair(all, argument), body.clone()));
     }
     None
 }

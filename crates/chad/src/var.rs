@@ -6,6 +6,8 @@ use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
+use lambada_source::Span;
+
 /// A variable: identified by `id` alone; `hint` is its name, unless another variable in scope has
 /// it.
 #[derive(Clone, Debug)]
@@ -69,45 +71,60 @@ impl<T> Ord for Var<T> {
     }
 }
 
-/// The program's name for the value of a term, if it has one. Only for printing, so all names
-/// compare as equal.
+/// A remark for printing: all remarks compare as equal.
 #[derive(Clone, Debug, Default)]
-pub struct Name(Option<Rc<str>>);
+pub struct Remark<T>(pub(crate) T);
 
-impl Name {
-    /// A name that the program gives.
-    pub fn new(name: &Rc<str>) -> Name {
-        Name(Some(name.clone()))
-    }
-
-    /// The name, if there is one.
-    pub fn get(&self) -> Option<&Rc<str>> {
-        self.0.as_ref()
-    }
-
-    /// This name, or the other one where there is none.
-    pub(crate) fn or(&self, other: &Name) -> Name {
-        if self.0.is_some() { self.clone() } else { other.clone() }
-    }
-}
-
-impl PartialEq for Name {
-    fn eq(&self, _: &Name) -> bool {
+impl<T> PartialEq for Remark<T> {
+    fn eq(&self, _: &Remark<T>) -> bool {
         true
     }
 }
 
-impl Eq for Name {}
+impl<T> Eq for Remark<T> {}
 
-impl PartialOrd for Name {
-    fn partial_cmp(&self, other: &Name) -> Option<Ordering> {
+impl<T> PartialOrd for Remark<T> {
+    fn partial_cmp(&self, other: &Remark<T>) -> Option<Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Name {
-    fn cmp(&self, _: &Name) -> Ordering {
+impl<T> Ord for Remark<T> {
+    fn cmp(&self, _: &Remark<T>) -> Ordering {
         Ordering::Equal
+    }
+}
+
+/// The program's name for the value of a term, and the place in the program, as far as there are.
+#[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Name(Remark<(Option<Rc<str>>, Option<Span>)>);
+
+impl Name {
+    /// A name that the program gives.
+    pub fn new(name: &Rc<str>) -> Name {
+        Name(Remark((Some(name.clone()), None)))
+    }
+
+    /// The place of a value without a name.
+    pub fn at(place: Span) -> Name {
+        Name(Remark((None, Some(place))))
+    }
+
+    /// The name, if there is one.
+    pub fn get(&self) -> Option<&Rc<str>> {
+        self.0.0.0.as_ref()
+    }
+
+    /// The place, if it is known.
+    pub fn place(&self) -> Option<Span> {
+        self.0.0.1
+    }
+
+    /// This name and place, or those of the other one where there are none.
+    pub(crate) fn or(&self, other: &Name) -> Name {
+        let (name, place) = &self.0.0;
+        let name = name.clone().or_else(|| other.get().cloned());
+        Name(Remark((name, place.or(other.place()))))
     }
 }
 

@@ -8,6 +8,7 @@ use crate::messages::paper as messages;
 use crate::{Unit, fields, operators};
 use lambada_core::{DefId, Program};
 
+pub use lambada_chad::report::{Clause, Component, Derivation, Place, Rule, Step, Variable};
 pub use lambada_chad::report::{Mode, Stage as PaperStage};
 
 impl Unit {
@@ -30,15 +31,17 @@ impl Unit {
             .map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
     }
 
-    /// The steps of deriving a definition: all, or step number `step`, counted from 1.
-    pub fn explain(
+    /// The steps of deriving a definition: all, or step number `step`, counted from 1. The stage is
+    /// one with a derivative.
+    pub fn derivation(
         &self,
         entry: &str,
         mode: Mode,
+        stage: PaperStage,
         step: Option<usize>,
-    ) -> Result<String, Vec<Problem>> {
+    ) -> Result<Derivation, Vec<Problem>> {
         let (program, id) = self.definition(entry)?;
-        stack::roomy(|| report::explain(&program, id, mode, step))
+        stack::roomy(|| Derivation::new(&program, id, (mode, stage), &self.sources, step))
             .map_err(|refusal| vec![refused(&program, id, entry, &refusal)])
     }
 }

@@ -1,6 +1,6 @@
 //! Users' programs in the executable paper keep their meaning in every stage and mode.
 
-use lambada::paper::{Mode, PaperStage};
+use lambada::paper::{Derivation, Mode, PaperStage};
 use lambada::{Data, Session, Unit};
 use lambada_chad::source;
 use lambada_chad::value::Value;
@@ -38,6 +38,58 @@ fn close(a: &[f64], b: &[f64], what: &str) {
     all_close(&what, a, b, Tolerance::mixed(1e-12)).unwrap_or_else(|e| panic!("{e}"));
 }
 
+const DERIVED: [PaperStage; 3] = [PaperStage::Linear, PaperStage::Applied, PaperStage::Shared];
+
+/// Every step has a place, a clause and a derivative, and every format has all steps.
+fn explained(unit: &Unit, mode: Mode, stage: PaperStage) {
+    let all = unit.derivation("f", mode, stage, None).unwrap();
+    let one = unit.derivation("f", mode, stage, Some(1)).unwrap();
+    assert_eq!((all.count, &all.steps[..1]), (all.steps.len(), &one.steps[..]));
+    for step in &all.steps {
+        assert!(!step.places.is_empty() && !step.clause.is_empty(), "{step:?}");
+        assert!(step.parts.iter().all(|part| *part < step.number), "{step:?}");
+        assert_eq!(step.name.is_some(), !step.here.is_empty(), "{step:?}");
+    }
+    // The last step is the stage that `derive` prints.
+    let last = &all.steps.last().unwrap().components;
+    let derived = unit.paper_stage("f", mode, stage, None).unwrap();
+    for component in last {
+        assert!(derived.contains(&component.term), "{}\n{derived}", component.term);
+    }
+    let read: Derivation = serde_json::from_str(&all.json()).unwrap();
+    assert_eq!(read, all);
+    let (text, html, latex) = (all.text(), all.html(), all.latex());
+    for step in &all.steps {
+        assert!(text.contains(&format!("{}. ", step.number)), "{text}");
+        assert!(html.contains(&format!("id=\"step-{}\"", step.number)), "{html}");
+        assert!(latex.contains(&format!("subsubsection*{{{}. ", step.number)), "{latex}");
+    }
+    balanced(&latex);
+    for outside in [0, 100_000] {
+        let problems = unit.derivation("f", mode, stage, Some(outside)).unwrap_err();
+        assert_eq!(problems[0].code, "E0522");
+    }
+}
+
+/// Groups and environments of LaTeX end as they begin.
+fn balanced(latex: &str) {
+    let (mut open, mut escaped) = (0_i32, false);
+    for c in latex.chars() {
+        match c {
+            '{' if !escaped => open += 1,
+            '}' if !escaped => open -= 1,
+            _ => {}
+        }
+        assert!(open >= 0, "{latex}");
+        escaped = c == '\\' && !escaped;
+    }
+    assert_eq!(open, 0, "{latex}");
+    for environment in ["document", "align*", "flalign*"] {
+        let count = |word: &str| latex.matches(&format!("\\{word}{{{environment}}}")).count();
+        assert_eq!(count("begin"), count("end"), "{latex}");
+    }
+}
+
 /// Checks the value and the cotangent of `f`, and that every stage prints.
 fn check(text: &str, args: &[Data]) {
     let unit = load(text);
@@ -55,11 +107,8 @@ fn check(text: &str, args: &[Data]) {
         {
             assert!(!unit.paper_stage("f", mode, stage, None).unwrap().is_empty());
         }
-        let all = unit.explain("f", mode, None).unwrap();
-        assert!(all.contains(&unit.explain("f", mode, Some(1)).unwrap()), "{all}");
-        for outside in [0, 100_000] {
-            let problems = unit.explain("f", mode, Some(outside)).unwrap_err();
-            assert_eq!(problems[0].code, "E0522");
+        for stage in DERIVED {
+            explained(&unit, mode, stage);
         }
     }
 }
@@ -325,7 +374,94 @@ fn messages() {
         let label = &problems[0].labels[0].text;
         assert_eq!(label, construct);
         assert!(problems[0].hints[0].text.contains(instead), "{:?}", problems[0].hints);
+        let extended = problems[0].hints.iter().any(|hint| hint.text.contains("[t_1, t_2]_2"));
+        assert_eq!(extended, construct == "`if`", "{:?}", problems[0].hints);
+        for stage in DERIVED {
+            let steps = load(text).derivation("f", Mode::Forward, stage, None).unwrap_err();
+            assert_eq!(steps[0].title, problems[0].title);
+        }
     }
+}
+
+/// Variables have their names in the program, and steps the places of their constructs, in the
+/// definitions that are called too, but not in the library.
+#[test]
+fn steps_have_names_and_places() {
+    let text = "def twice (w : real) = w + w\n\ndef f (x : real) (k : real -> real) =\n  let y = k x\n  twice (x * y) + sum (map (\\z -> z * x) [y, 1.0])";
+    let unit = load(text);
+    let all = |stage| unit.derivation("f", Mode::Reverse, stage, None).unwrap();
+    for stage in DERIVED {
+        let derivation = all(stage);
+        let written = |step: &lambada::paper::Step| -> Vec<String> {
+            step.places.iter().map(|place| place.excerpt(&derivation.source)).collect()
+        };
+        let of = |construct: &str| {
+            let found =
+                derivation.steps.iter().rfind(|step| written(step).contains(&construct.into()));
+            let found =
+                found.unwrap_or_else(|| panic!("{stage:?}: no step is about `{construct}`"));
+            found.context.iter().map(|x| x.name.clone()).collect::<Vec<_>>()
+        };
+        assert_eq!(of("(x * y)"), ["x", "k", "y"]);
+        assert_eq!(of("k x"), ["x", "k"]);
+        assert_eq!(of("w + w"), ["x", "k", "y", "w"]);
+        // The argument of the call of `twice` is named for all that follows.
+        assert_eq!(of("z * x"), ["x", "k", "y", "w", "z"]);
+        let (last, line) = (derivation.steps.last().unwrap(), |k: usize| text.lines().nth(k - 1));
+        assert!(last.places.iter().all(|place| line(place.line).is_some()), "{last:?}");
+    }
+    let shadowed = load("def f (x : real) = let x = sin x in let x = x * x in x + 1");
+    let steps = shadowed.derivation("f", Mode::Forward, PaperStage::Linear, None).unwrap().steps;
+    let names = |step: &lambada::paper::Step| step.context.iter().map(|x| x.name.clone()).collect();
+    assert!(steps.iter().map(names).any(|names: Vec<String>| names == ["x", "x2", "x3"]));
+}
+
+/// LaTeX compiles, where it is installed: names with numbers and underscores, all stages, text of
+/// programs with characters that LaTeX reads, or lacks.
+#[test]
+fn latex_compiles() {
+    let text = "-- 100 % of {x_1} & \\alpha^2 ~ #1 $ α…\ndef f (x_1 : real) (y2 : [3]real) =\n  -- ∂ % \\\n  (\\g -> g (g x_1)) (\\y -> x_1 * y) + sum (map (\\z -> z * x_1) y2)";
+    if std::process::Command::new("pdflatex").arg("--version").output().is_err() {
+        println!("skipped: there is no pdflatex");
+        return;
+    }
+    let (unit, folder) = (load(text), tempfile::tempdir().unwrap());
+    for mode in [Mode::Forward, Mode::Reverse] {
+        for stage in DERIVED {
+            let latex = unit.derivation("f", mode, stage, None).unwrap().latex();
+            std::fs::write(folder.path().join("f.tex"), &latex).unwrap();
+            let mut command = std::process::Command::new("pdflatex");
+            command.args(["-interaction=nonstopmode", "-halt-on-error", "f.tex"]);
+            let output = command.current_dir(folder.path()).output().unwrap();
+            let told = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success(), "{told}\n{latex}");
+        }
+    }
+}
+
+/// The book lists every field of the data.
+#[test]
+fn the_book_has_the_fields_of_a_derivation() {
+    let page = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/src/chad-derivations.md");
+    let page = std::fs::read_to_string(page).unwrap();
+    let unit = load("def f (x : real) = (\\g -> g (g x)) (\\y -> x * y)");
+    let json = unit.derivation("f", Mode::Reverse, PaperStage::Linear, None).unwrap().json();
+    let mut rest = vec![serde_json::from_str::<serde_json::Value>(&json).unwrap()];
+    let mut fields = std::collections::BTreeSet::new();
+    while let Some(value) = rest.pop() {
+        if let serde_json::Value::Object(members) = &value {
+            fields.extend(members.keys().cloned());
+            rest.extend(members.values().cloned());
+        } else if let serde_json::Value::Array(items) = value {
+            rest.extend(items);
+        }
+    }
+    assert!(fields.len() > 20, "{fields:?}");
+    let listed = |field: &&String| {
+        page.contains(&format!("| `{field}`")) || page.contains(&format!(", `{field}`"))
+    };
+    let missing: Vec<&String> = fields.iter().filter(|field| !listed(field)).collect();
+    assert!(missing.is_empty(), "the page lacks {missing:?}");
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A request about a program, as data.
 
+use lambada::paper::Derivation;
 use serde::{Deserialize, Serialize};
 
 /// The source of a program, which determines its imports.
@@ -47,7 +48,7 @@ pub(crate) enum Task {
     /// A stage of the paper's derivative.
     Stage { entry: String, mode: Mode, stage: Stage },
     /// The paper's derivation, step by step.
-    Steps { entry: String, mode: Mode },
+    Steps { entry: String, mode: Mode, stage: Stage },
     /// A form of the compiler.
     Show { entry: String, form: Form, of: Of },
     /// Values over a range of a parameter, or arrays over their index.
@@ -107,6 +108,8 @@ pub(crate) enum Done {
     Value { value: String, gradient: Vec<(String, String)> },
     /// A text.
     Text(String),
+    /// The paper's derivation.
+    Derivation(Box<Derivation>),
     /// A picture as SVG.
     Picture(String),
     /// Problems of the program or the request, or a failure, as text.

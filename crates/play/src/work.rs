@@ -102,7 +102,10 @@ fn attempt(session: &mut Session, job: &Job) -> Result<Done, Stopped> {
         Task::Stage { entry, mode, stage } => {
             Done::Text(unit.paper_stage(entry, paper_mode(*mode), paper_stage(*stage), None)?)
         }
-        Task::Steps { entry, mode } => Done::Text(unit.explain(entry, paper_mode(*mode), None)?),
+        Task::Steps { entry, mode, stage } => {
+            let stage = paper_stage(*stage);
+            Done::Derivation(unit.derivation(entry, paper_mode(*mode), stage, None)?.into())
+        }
         Task::Show { entry, form, of } => {
             Done::Text(unit.show(entry, stage(*form), operator(*of), None, None)?)
         }

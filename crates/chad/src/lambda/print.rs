@@ -31,6 +31,11 @@ impl<L: Language> fmt::Display for Term<L> {
 }
 
 impl<L: Language> Term<L> {
+    /// In lines, as the program has it.
+    pub fn lines(&self) -> String {
+        print::lines(&t(self))
+    }
+
     /// In lines, with names for subterms that occur more than once, under these variables.
     pub fn page(&self, context: &[Var<L>]) -> String {
         print::page(&t(self), &print::binders(context))

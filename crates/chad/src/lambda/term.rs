@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use lambada_source::Span;
+
 use super::{Construct, Language, LinearTerm, Parts, Rewrite, Ty, Var, of_source_ty};
 use crate::op::Op;
 use crate::primitives::Primitive;
@@ -66,6 +68,11 @@ impl<L: Language> Term<L> {
     pub(crate) fn called(mut self, name: &Name) -> Term<L> {
         self.name = self.name.or(name);
         self
+    }
+
+    /// Its mention at another place.
+    pub(crate) fn moved(&self, place: Span) -> Term<L> {
+        Term { name: Name::at(place).or(&self.name), ..self.clone() }
     }
 
     fn parts(&self) -> Parts<'_, L> {

@@ -24,7 +24,7 @@ impl Context {
         product(&self.vars, AppliedForward::second_ty)
     }
 
-    fn push(&self, t: &source::Term) -> Term {
+    pub(super) fn push(&self, t: &source::Term) -> Term {
         match t.kind() {
             Source::Var(x) => pair(self.primal(x), projection(&self.vars, x)),
             Source::Op(o, t) => let_("a", self.push(t), |a| {

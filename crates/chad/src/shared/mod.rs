@@ -46,6 +46,16 @@ impl Context {
     }
 }
 
+/// D→ of a term under several variables, each with its primal; `let` is a construct.
+pub(crate) fn forward_under(scope: &[(source::Var, Term)], t: &source::Term) -> Term {
+    Context { vars: scope.to_vec(), lets: Lets::Primitive }.push(t)
+}
+
+/// D← of a term under several variables, each with its primal; `let` is a construct.
+pub(crate) fn reverse_under(scope: &[(source::Var, Term)], t: &source::Term) -> Term {
+    Context { vars: scope.to_vec(), lets: Lets::Primitive }.pull(t)
+}
+
 /// `D(Γ)_2`, a product that nests to the left, from `D(-)_2`.
 fn product(vars: &[(source::Var, Term)], second: fn(&source::Ty) -> Ty) -> Ty {
     vars.iter().map(|(x, _)| second(&x.ty)).reduce(Ty::times).unwrap_or(Ty::Unit)

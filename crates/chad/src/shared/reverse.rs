@@ -21,7 +21,7 @@ impl Context {
         product(&self.vars, AppliedReverse::second_ty)
     }
 
-    fn pull(&self, t: &source::Term) -> Term {
+    pub(super) fn pull(&self, t: &source::Term) -> Term {
         match t.kind() {
             Source::Var(x) => pair(self.primal(x), one_hot(&self.vars, x)),
             Source::Op(o, t) => let_("a", self.pull(t), |a| {

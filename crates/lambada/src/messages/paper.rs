@@ -44,7 +44,8 @@ pub fn steps_too_large(entry: &str, span: Span, small: usize) -> Problem {
 /// A construct outside the fragment of the paper.
 pub fn outside_fragment(entry: &str, outside: &Outside) -> Problem {
     let title = format!("`{entry}` is outside the fragment of the executable paper");
-    Problem::error("E0520", title, outside.span, outside.construct.clone())
-        .hint(outside.instead)
-        .hint("`lambada derive` without --stage differentiates any definition")
+    let problem = Problem::error("E0520", title, outside.span, outside.construct.clone());
+    let problem = problem.hint(outside.instead);
+    let problem = outside.extension().into_iter().fold(problem, Problem::hint);
+    problem.hint("`lambada derive` without --stage differentiates any definition")
 }

@@ -7,9 +7,9 @@ import { forEachDiagnostic, lintGutter, lintKeymap, setDiagnosticsEffect } from 
 import {
   LSPClient, formatKeymap, hoverTooltips, serverCompletion, serverDiagnostics, signatureHelp,
 } from "@codemirror/lsp-client";
-import { Compartment, EditorState } from "@codemirror/state";
+import { Compartment, EditorState, StateEffect, StateField } from "@codemirror/state";
 import {
-  EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers,
+  Decoration, EditorView, drawSelection, highlightActiveLine, highlightActiveLineGutter, keymap, lineNumbers,
 } from "@codemirror/view";
 
 import { colors, lambada } from "./language.js";
@@ -31,6 +31,24 @@ function sanitized(html) {
     }
   }
   return parsed.body.innerHTML;
+}
+
+/** The marked places of the program, until its text changes. */
+const setMarks = StateEffect.define();
+const marks = StateField.define({
+  create: () => Decoration.none,
+  update(found, { docChanged, effects }) {
+    const set = effects.find((effect) => effect.is(setMarks));
+    return set ? set.value : docChanged ? Decoration.none : found;
+  },
+  provide: (field) => EditorView.decorations.from(field),
+});
+const marked = Decoration.mark({ class: "marked" });
+
+/** The position of a line and a column, which counts characters from 1. */
+function position(doc, line, column) {
+  const { from, text } = doc.line(Math.min(Math.max(line, 1), doc.lines));
+  return from + [...text].slice(0, column - 1).join("").length;
 }
 
 const RETRY = 1500;
@@ -64,7 +82,7 @@ export function makeEditor(parent, { changed, problems, lost }) {
   const extensions = [
     lineNumbers(), highlightActiveLine(), highlightActiveLineGutter(), history(), drawSelection(),
     indentOnInput(), bracketMatching(), closeBrackets(), autocompletion(), lintGutter(),
-    lambada, syntaxHighlighting(colors),
+    lambada, syntaxHighlighting(colors), marks,
     EditorState.tabSize.of(2), EditorView.lineWrapping,
     EditorView.contentAttributes.of({ "aria-label": "Program", spellcheck: "false" }),
     keymap.of([...closeBracketsKeymap, ...defaultKeymap, ...historyKeymap, ...completionKeymap, ...lintKeymap, ...formatKeymap]),
@@ -93,6 +111,18 @@ export function makeEditor(parent, { changed, problems, lost }) {
       view.setState(EditorState.create({ doc: text, extensions: [extensions, served.of(client.plugin(uri, "lambada"))] }));
       quiet = false;
       problems([]);
+    },
+    /** Marks places, of lines and columns, and shows the first one. */
+    mark(places) {
+      const { doc } = view.state;
+      const ranges = places
+        .map((p) => [position(doc, p.line, p.column), position(doc, p.end_line, p.end_column)])
+        .filter(([from, to]) => from < to)
+        .sort((a, b) => a[0] - b[0]);
+      const set = Decoration.set(ranges.map(([from, to]) => marked.range(from, to)), true);
+      // The view of a person who types stays.
+      const scroll = ranges.length > 0 && !view.hasFocus ? [EditorView.scrollIntoView(ranges[0][0], { y: "nearest" })] : [];
+      view.dispatch({ effects: [setMarks.of(set), ...scroll] });
     },
     /** Moves the cursor to a place. */
     select(from, to) {

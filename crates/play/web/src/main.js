@@ -190,9 +190,10 @@ function showAnswer(answer) {
     keepingFocus(() => showAnswer(state.answer));
   };
   const text = answer.problems ?? answer.stopped;
+  editor.mark([]);
   const shown = text !== undefined
     ? [make("pre", { class: answer.stopped ? "stopped" : "wrong", role: "alert" }, [text.trimEnd()])]
-    : show(answer[kind], options, change, one);
+    : show(answer[kind], options, change, one, editor.mark);
   keepingFocus(() => $("panel").replaceChildren(...(bar.childElementCount ? [bar] : []), ...shown));
   // A stop for the Tab key, where nothing inside is one.
   $("panel").tabIndex = focusable().length === 0 ? 0 : -1;
@@ -202,7 +203,10 @@ function showAnswer(answer) {
 function keepingFocus(change) {
   const at = focusable().indexOf(document.activeElement);
   change();
-  if (at >= 0 && !$("panel").contains(document.activeElement)) focusable()[at]?.focus({ preventScroll: true });
+  if (at < 0 || $("panel").contains(document.activeElement)) return;
+  // A button that has become disabled gives the focus to the one before it.
+  const before = focusable().slice(0, at + 1).reverse();
+  before.find((element) => !element.disabled)?.focus({ preventScroll: true });
 }
 
 const focusable = () => [...$("panel").querySelectorAll("input, select, button, pre[tabindex]")];
@@ -275,6 +279,11 @@ async function follow(text) {
     return false;
   }
   const known = ["text", "folder", "examples"].includes(held.place?.origin) && typeof held.place.path === "string";
+  // Links of before there was a view of steps.
+  if (held.view === "stages" && held.options?.stage === "steps") {
+    held.view = "steps";
+    held.options = { mode: held.options.mode };
+  }
   if (held.view in views) {
     state.view = held.view;
     Object.assign(state.options[held.view], held.options);

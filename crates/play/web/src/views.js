@@ -7,8 +7,9 @@ const MODES = [["reverse", "Reverse"], ["forward", "Forward"]];
 const OF = [["value", "The value"], ["grad", "Value and gradient"], ["vjp", "Reverse derivative"], ["jvp", "Forward derivative"]];
 const STAGES = [
   ["combinators", "Combinators"], ["linear", "Linear target (Appendix A)"], ["applied", "Applied target (Appendix C)"],
-  ["shared", "Applied, primal once"], ["steps", "The derivation, step by step"],
+  ["shared", "Applied, primal once"],
 ];
+const DERIVED = STAGES.slice(1);
 const FORMS = [["schedule", "Schedule"], ["core", "Core"], ["anf", "Array program"], ["loops", "Loops"]];
 
 /** A text with its colors, and a button that copies it. */
@@ -28,21 +29,23 @@ function table(rows) {
   return list;
 }
 
-/** The steps of a derivation: the text between numbered lines. */
-export function steps(text) {
-  const parts = [];
-  let head = [];
-  for (const line of text.split("\n")) {
-    const begins = /^(?:Step )?\d+[.:)]\s/.test(line);
-    if (begins) parts.push([]);
-    (parts.at(-1) ?? head).push(line);
-  }
-  return { head: head.join("\n").trim(), steps: parts.map((lines) => lines.join("\n").trimEnd()) };
+const equations = (clauses) => clauses.map(({ left, right }) => `${left} = ${right}`).join("\n");
+
+/** A term of a derivative below its judgement. */
+function judged(context, { linear, type, term }) {
+  const variables = (all) => all.map((one) => `${one.name} : ${one.type}`).join(", ");
+  const zones = [variables(context), ...(linear ? [variables([linear])] : [])].filter((zone) => zone !== "");
+  return `${zones.join("; ")} |- ${type}\n${term}`.trimStart();
+}
+
+function titleOf({ components }, k) {
+  if (components.length === 1) return "Primal and linear function";
+  return k === 0 ? "Primal" : "Linear function";
 }
 
 /**
  * The views by name. `options` holds the choices of a view; `again` does its job once more after a
- * choice, `shown` shows the last answer once more.
+ * choice, `change` shows the last answer once more, and `mark` marks places of the program.
  */
 export const views = {
   result: {
@@ -68,34 +71,59 @@ export const views = {
   },
   stages: {
     title: "Stages",
-    defaults: { mode: "reverse", stage: "linear", step: 0 },
+    defaults: { mode: "reverse", stage: "linear" },
     controls: (options, again) => [
-      select("Stage", STAGES, options.stage, (stage) => again({ stage, step: 0 })),
+      select("Stage", STAGES, options.stage, (stage) => again({ stage })),
       choice("Mode", MODES, options.mode, (mode) => again({ mode })),
     ],
-    task: (entry, _, { mode, stage }) =>
-      stage === "steps" ? { kind: "steps", entry, mode } : { kind: "stage", entry, mode, stage },
+    task: (entry, _, { mode, stage }) => ({ kind: "stage", entry, mode, stage }),
     answer: "text",
-    show(text, options, change) {
-      if (options.stage !== "steps") return [code(text, "lambada", STAGES.find(([name]) => name === options.stage)[1])];
-      const { head, steps: all } = steps(text);
-      if (all.length === 0) return [code(text, "lambada", "The derivation")];
-      const at = Math.min(options.step, all.length - 1);
+    show: (text, options) => [code(text, "lambada", STAGES.find(([name]) => name === options.stage)[1])],
+  },
+  steps: {
+    title: "Steps",
+    defaults: { mode: "reverse", stage: "linear", step: 0 },
+    controls: (options, again) => [
+      select("Stage", DERIVED, options.stage, (stage) => again({ stage, step: 0 })),
+      choice("Mode", MODES, options.mode, (mode) => again({ mode })),
+    ],
+    task: (entry, _, { mode, stage }) => ({ kind: "steps", entry, mode, stage }),
+    answer: "derivation",
+    show({ program, steps }, options, change, _, mark) {
+      const at = Math.min(options.step, steps.length - 1);
+      const step = steps[at];
+      mark(step.places);
       const move = (title, to) => {
         const button = make("button", { type: "button", "data-move": title }, [title]);
-        button.disabled = to < 0 || to >= all.length;
-        button.addEventListener("click", () => change({ step: to }, title));
+        button.disabled = to < 0 || to >= steps.length;
+        button.addEventListener("click", () => change({ step: to }));
         return button;
       };
-      const slider = make("input", { type: "range", min: 1, max: all.length, step: 1, "aria-label": "Step" });
+      const slider = make("input", { type: "range", min: 1, max: steps.length, step: 1, "aria-label": "Step" });
       slider.value = at + 1;
-      slider.addEventListener("input", () => change({ step: Number(slider.value) - 1 }, "Step"));
+      slider.addEventListener("input", () => change({ step: Number(slider.value) - 1 }));
       const bar = make("div", { class: "bar" }, [
         move("Previous", at - 1), move("Next", at + 1), slider,
-        make("span", { "aria-live": "polite" }, [`Step ${at + 1} of ${all.length}`]),
+        make("span", { "aria-live": "polite" }, [`Step ${at + 1} of ${steps.length}`]),
       ]);
-      const shown = [bar, code(all[at], "lambada", `Step ${at + 1}`)];
-      return head ? [make("pre", { class: "head" }, [head]), ...shown] : shown;
+      const head = step.name ? `${step.name} = ${step.part}` : step.part;
+      const { name, item, paper } = step.rule;
+      const rule = make("p", { class: "rule" }, [
+        make("b", {}, [name]), " ", make("span", { class: "item" }, [item]), ` ${paper}`,
+      ]);
+      const parts = step.parts.map((number) => {
+        const button = make("button", { type: "button", class: "part" }, [`Step ${number}`]);
+        button.addEventListener("click", () => change({ step: number - 1 }));
+        return button;
+      });
+      if (parts.length > 0) rule.append(make("span", { class: "parts" }, [" of ", ...parts]));
+      return [
+        code(program, "lambada", "In the source language of the paper"), bar,
+        code(`${head} : ${step.type}`, "lambada", `Part ${at + 1}`), rule,
+        code(equations(step.clause), "lambada", "Clause"),
+        ...(step.here.length > 0 ? [code(equations(step.here), "lambada", "Here")] : []),
+        ...step.components.map((component, k) => code(judged(step.context, component), "lambada", titleOf(step, k))),
+      ];
     },
   },
   schedule: {

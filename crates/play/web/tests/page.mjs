@@ -116,15 +116,30 @@ await test("tabs, by keyboard alone", async () => {
   await tab(page, "Derivative").focus();
   await page.keyboard.press("ArrowRight");
   await says(page, "#panel .code", "|-");
-  await page.getByLabel("Stage", { exact: true }).selectOption("steps");
+  await page.getByLabel("Stage", { exact: true }).selectOption("shared");
+  await says(page, "#panel .code", "LFun");
+  await tab(page, "Stages").focus();
+  await page.keyboard.press("ArrowRight");
   await page.getByText("Step 1 of").waitFor();
+  assert.deepEqual(await page.locator(".cm-line .marked").allTextContents(), ["x"]);
+  await page.getByLabel("Stage", { exact: true }).selectOption("applied");
+  await says(page, ".rule", "Appendix C");
   await page.getByRole("button", { name: "Next" }).focus();
   await page.keyboard.press("Enter");
   await page.getByText("Step 2 of").waitFor();
+  assert.deepEqual(await page.locator(".cm-line .marked").allTextContents(), ["y"]);
   assert.equal(await page.evaluate(() => document.activeElement.textContent), "Next");
-  await tab(page, "Stages").focus();
+  for (let k = 0; k < 20 && !(await page.getByRole("button", { name: "Next" }).isDisabled()); k++) {
+    await page.keyboard.press("Enter");
+  }
+  const whole = await page.locator(".cm-line .marked").allTextContents();
+  assert.equal(whole.join(""), "x + sin y");
+  await page.getByRole("button", { name: "Previous" }).focus();
+  await page.keyboard.press("Enter");
+  assert.equal(await page.evaluate(() => document.activeElement.textContent), "Previous");
+  await tab(page, "Steps").focus();
   await page.keyboard.press("ArrowRight");
-  await page.locator("#panel .code").waitFor();
+  await page.locator("#panel .code").first().waitFor();
   await page.keyboard.press("ArrowRight");
   await says(page, "#panel .code", "lambada_f");
   await page.keyboard.press("End");
@@ -210,9 +225,9 @@ if (pictures) {
         await page.locator("#programs").selectOption("text");
         await says(page, ".values", "∂/∂speed");
         await shot("result");
-        for (const [name, title] of [["derivative", "Derivative"], ["stages", "Stages"], ["c", "C"], ["plot", "Plot"]]) {
+        for (const [name, title] of [["derivative", "Derivative"], ["stages", "Stages"], ["steps", "Steps"], ["c", "C"], ["plot", "Plot"]]) {
           await tab(page, title).click();
-          await page.locator("#panel :is(.code, img)").waitFor();
+          await page.locator("#panel :is(.code, img)").first().waitFor();
           await page.waitForTimeout(400);
           await shot(name);
         }

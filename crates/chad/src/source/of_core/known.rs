@@ -9,6 +9,7 @@ use lambada_source::Span;
 
 use super::outside::{INTEGERS, REALS, ROWS, SIZES};
 use super::{Outside, Term, component, outside, tuple};
+use crate::var::Name;
 
 /// The meaning of a term, as far as it is static.
 #[derive(Clone)]
@@ -57,6 +58,27 @@ impl PartiallyStatic {
             core::Ty::Scalar(_) | core::Ty::Array(_) | core::Ty::Fun(..) | core::Ty::Variant(_) => {
                 PartiallyStatic::Term(t)
             }
+        }
+    }
+
+    /// The value of a construct at this place, unless a part of the construct gave it.
+    pub fn at(self, place: Span) -> PartiallyStatic {
+        self.changed(|t| t.called(&Name::at(place)))
+    }
+
+    /// The value where a variable for it is mentioned.
+    pub fn again(&self, place: Span) -> PartiallyStatic {
+        self.clone().changed(|t| t.moved(place))
+    }
+
+    /// Changes the term, if the whole value is one.
+    fn changed(self, change: impl Fn(Term) -> Term) -> PartiallyStatic {
+        if let PartiallyStatic::Term(t) = self {
+            PartiallyStatic::Term(change(t))
+        } else if let PartiallyStatic::Array(t, dims) = self {
+            PartiallyStatic::Array(change(t), dims)
+        } else {
+            self
         }
     }
 

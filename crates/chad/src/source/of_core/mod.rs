@@ -15,12 +15,13 @@ use std::rc::Rc;
 
 use lambada_core::{self as core, DefId, LoopKind, Program, SizedTy, TermKind};
 use lambada_prim::{ArrayPrim, Prim, ReduceOp, Scalar, ScalarTy, Surface, Version};
-use lambada_source::Span;
+use lambada_source::{FileId, Span};
 
 use super::{
     Kind, REAL, Term, Ty, Var, abs, app, constant, fold, fst, lam, op, op_at, snd, tuple, var,
 };
 use crate::op::Op;
+use crate::var::Name;
 use known::{PartiallyStatic, lift};
 use loops::Loop;
 pub use outside::Outside;
@@ -56,7 +57,14 @@ pub fn of_core(program: &Program, entry: DefId) -> Result<(Var, Term), Outside> 
         params.push((x, def.signature.params.get(params.len()).map(|(_, sized)| sized)));
         body = inside;
     }
-    let mut reader = CoreReader { program, env: HashMap::new(), blocks: vec![], loops: vec![] };
+    let mut reader = CoreReader {
+        program,
+        env: HashMap::new(),
+        blocks: vec![],
+        loops: vec![],
+        file: def.span.file,
+        site: def.span,
+    };
     let types = params
         .iter()
         .map(|(x, sized)| {
@@ -72,7 +80,7 @@ pub fn of_core(program: &Program, entry: DefId) -> Result<(Var, Term), Outside> 
         );
     }
     let (known, lets) = reader.block(vec![x.clone()], |reader| reader.read(body, vec![]))?;
-    Ok((x, wrap(&lets, known.term(body.span())?)))
+    Ok((x, wrap(&lets, known.term(body.span())?.called(&Name::at(body.span())))))
 }
 
 /// The k-th of n components of a product that nests to the left.
@@ -92,6 +100,10 @@ struct CoreReader<'a> {
     blocks: Vec<Block>,
     /// The loops around that go over vectors, outermost first.
     loops: Vec<Loop>,
+    /// The file of the definition: terms of other files have the places of their calls.
+    file: FileId,
+    /// The innermost construct of that file that is being read.
+    site: Span,
 }
 
 /// The inside of a binder: `let`s are gathered there and written around the residual body.
@@ -106,17 +118,18 @@ struct Let {
     x: Var,
     t: Term,
     written: bool,
+    place: Span,
 }
 
 /// `let x1 = t1 in .. t`, without those that are not in the program and would be used once.
 fn wrap(lets: &[Let], t: Term) -> Term {
-    lets.iter().rev().fold(t, |body, Let { x, t, written }| {
+    lets.iter().rev().fold(t, |body, Let { x, t, written, place }| {
         let (count, below) = occurrences(&body, x);
         let once = count == 0 || count == 1 && (!below || matches!(t.kind(), Kind::Lam(..)));
         match (once && !written, t.kind()) {
             (true, Kind::Lam(..)) => called(&body.subst(x, t)),
             (true, _) => body.subst(x, t),
-            (false, _) => app(abs(x.clone(), body), t.clone()),
+            (false, _) => app(abs(x.clone(), body), t.clone()).called(&Name::at(*place)),
         }
     })
 }
@@ -222,11 +235,27 @@ impl CoreReader<'_> {
     }
 
     /// The meaning of a term applied to arguments, the first last.
-    fn read(&mut self, t: &core::Term, mut args: Vec<PartiallyStatic>) -> Read {
+    fn read(&mut self, t: &core::Term, args: Vec<PartiallyStatic>) -> Read {
+        let around = self.site;
+        // The place of a call is not that of the name of the function.
+        if args.is_empty() && t.span().file == self.file {
+            self.site = t.span();
+        }
+        let known = self.meaning(t, args);
+        let here = std::mem::replace(&mut self.site, around);
+        known.map(|known| known.at(here))
+    }
+
+    /// A place in the file of the definition, or else the construct that is being read.
+    fn here(&self, span: Span) -> Span {
+        if span.file == self.file { span } else { self.site }
+    }
+
+    fn meaning(&mut self, t: &core::Term, mut args: Vec<PartiallyStatic>) -> Read {
         let span = t.span();
         let known = match t.kind() {
             TermKind::Var(x) => match self.env.get(&x.id) {
-                Some(known) => known.clone(),
+                Some(known) => known.again(self.here(span)),
                 None => return outside(span, format!("the free variable `{}`", x.hint), REALS),
             },
             TermKind::Global(id) if self.program.is_recursive(*id) => {
@@ -374,7 +403,8 @@ impl CoreReader<'_> {
         let y = Var::fresh(&x.hint, (*from).clone());
         self.env.insert(x.id, PartiallyStatic::Term(var(&y)));
         let (known, lets) = self.block(vec![y.clone()], |reader| reader.read(body, vec![]))?;
-        Ok(PartiallyStatic::Term(abs(y, wrap(&lets, known.term(body.span())?))))
+        let t = known.term(body.span())?.called(&Name::at(self.here(body.span())));
+        Ok(PartiallyStatic::Term(abs(y, wrap(&lets, t))))
     }
 
     fn bind(&mut self, x: &core::Var, known: PartiallyStatic, written: bool) {
@@ -418,7 +448,7 @@ impl CoreReader<'_> {
         }
         let x = Var::fresh(hint, t.ty().clone());
         let block = self.blocks.last_mut().expect("terms are read inside of a block");
-        block.lets.push(Let { x: x.clone(), t, written });
+        block.lets.push(Let { x: x.clone(), t, written, place: self.site });
         block.bound.push(x.clone());
         var(&x)
     }

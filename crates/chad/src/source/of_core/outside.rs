@@ -20,6 +20,19 @@ impl Outside {
     pub fn parameter(self, name: &str) -> Outside {
         Outside { construct: format!("the parameter `{name}` is {}", self.construct), ..self }
     }
+
+    /// The clause that Lambada's extension of the paper (FW-2, `variants`) has for the construct.
+    pub fn extension(&self) -> Option<&'static str> {
+        match self.instead {
+            VARIANTS => Some(
+                "the extension by variants has the clauses `(in_k)_2 = id` and `[t_1, .., t_n]_2 = (t_k)_2` for the tag k of the value: a constructor hands its cotangent on, `match` that of the alternative taken",
+            ),
+            BRANCHES => Some(
+                "the extension by variants has the clause `[t_1, t_2]_2 = (t_k)_2`: the derivative of `if` is that of the branch taken, and the condition has none",
+            ),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for Outside {
