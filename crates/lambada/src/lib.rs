@@ -56,8 +56,8 @@ pub use answer::{Answer, answer, drawn_arguments, signature};
 pub use api::{
     Arg, Args, Blocks, Builder, Definition, Derivation, Diagnostic, Direction, Element, Error,
     ErrorKind, Function, Gradient, Hessian, Hvp, IntoArg, Jacobian, Jvp, Model, Output, Parameter,
-    Parts, Pullback, SparseMatrix, Triplets, Type, Value, ValueAndGrad, Variant, Vjp, record,
-    variant,
+    Parts, Pullback, ResultMemory, SparseMatrix, Triplets, Type, Value, ValueAndGrad, Variant, Vjp,
+    record, variant,
 };
 pub use bench::{Bench, Benched, Compiled, Machine, Ran, Stopped};
 pub use call::Call;

@@ -318,6 +318,30 @@ fn gradients_of_recursive_data() {
     }
 }
 
+/// Results that are computed in the memory of their destinations: equally large ones, half as large
+/// ones, and truth values, in both precisions.
+#[test]
+fn large_results_come_to_their_places() {
+    let text = "def f [n] (x : [n]real) = (2 * x, 3 * x, for i < n // 2 => x[i], for e in x => e > 0.5, x)";
+    for precision in [Precision::F32, Precision::F64] {
+        let options = Options { engine: Engine::Native, precision, ..Options::default() };
+        let f = Model::builder().options(options).compile("m.lam", text).unwrap();
+        let f = f.function("f").unwrap();
+        for n in [20_000, 40_000] {
+            let x: Vec<f64> = (0..n).map(|i| f64::from(i % 8) / 8.0).collect();
+            let n = x.len();
+            let (mut two, mut three) = (vec![0.0; n], vec![0.0; n]);
+            let (mut half, mut large, mut same) = (vec![0.0; n / 2], vec![false; n], vec![0.0; n]);
+            let mut out = (&mut two, &mut three, &mut half, &mut large, &mut same);
+            f.call_into(&args![&x], &mut out).unwrap();
+            assert!(x.iter().zip(&two).all(|(x, y)| *y == 2.0 * x));
+            assert!(x.iter().zip(&three).all(|(x, y)| *y == 3.0 * x));
+            assert!(half == x[..n / 2] && same == x);
+            assert!(x.iter().zip(&large).all(|(x, y)| *y == (*x > 0.5)));
+        }
+    }
+}
+
 #[test]
 fn results_are_written_in_place() {
     for f in functions(

@@ -29,11 +29,12 @@ impl Element {
         }
     }
 
-    /// The kinds of NumPy types that convert to it without unexpected loss.
+    /// The kinds of NumPy types that convert to it without unexpected loss. Truth values are numbers
+    /// in Python.
     fn kinds(self) -> &'static [u8] {
         match self {
-            Element::Real => b"fiu",
-            Element::Int => b"iu",
+            Element::Real => b"fiub",
+            Element::Int => b"iub",
             Element::Bool => b"b",
         }
     }

@@ -4,7 +4,7 @@ use std::any::Any;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use lambada::{Output, Parts, Shape, Value};
+use lambada::{Output, Parts, ResultMemory, Shape, Value};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyTuple};
 
@@ -123,6 +123,11 @@ impl Output for WithValue {
         self.0.receive(parts)?;
         self.1.receive(parts)
     }
+
+    fn lend<'o>(&'o mut self, memory: &mut ResultMemory<'o>) {
+        self.0.lend(memory);
+        self.1.lend(memory);
+    }
 }
 
 #[pymethods]
@@ -169,14 +174,26 @@ impl Function {
         self.function.result().map(ToString::to_string)
     }
 
-    /// The type of each parameter, as a tree: `"real"`, `("array", …)`, `("tuple", […])`,
-    /// `("record", {…})`, `("variant", name)`.
+    /// The type of each parameter, as a tree: `"real"`, `("array", …, size)`,
+    /// `("tuple", […])`, `("record", {…})`, `("variant", name)`.
     fn _types<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let types = PyDict::new(py);
         for param in self.function.parameters() {
             types.set_item(&*param.name, tree(py, &param.ty)?)?;
         }
         Ok(types)
+    }
+
+    /// The type of its result, as a tree; `None` if it is not known.
+    fn _result_type<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.function.result().map(|ty| tree(py, ty)).transpose()
+    }
+
+    /// Makes it callable by XLA under a key.
+    fn _register(&self, py: Python<'_>, key: &str) -> PyResult<()> {
+        self.run(py, lambada::Function::prepare)?;
+        crate::xla::register(key, &self.function);
+        Ok(())
     }
 
     /// The sizes of the arrays among parameters and result, as written: `["n", "2 * n"]`.

@@ -103,7 +103,9 @@ impl<'py> Reader<'_, 'py> {
         let found = match element {
             Element::Bool if is_bool => Some(value.is_truthy()?.into_arg()),
             Element::Bool => None,
-            _ if is_bool || value.is_instance_of::<PyString>() => None,
+            Element::Real if is_bool => Some(f64::from(value.is_truthy()?).into_arg()),
+            Element::Int if is_bool => Some(i64::from(value.is_truthy()?).into_arg()),
+            _ if value.is_instance_of::<PyString>() => None,
             Element::Real => value.extract::<f64>().ok().map(IntoArg::into_arg),
             Element::Int if value.is_instance_of::<PyFloat>() => None,
             Element::Int => match value.extract::<i64>() {

@@ -7,6 +7,7 @@
 //! - `running`: calls without the interpreter's lock, and Ctrl-C;
 //! - `models`, `data`, `draws`, `chains`: definitions as statistical models, their data, their
 //!   draws, and chains that Python follows;
+//! - `xla`: calls by JAX without Python;
 //! - `command`: the command `lambada`;
 //! - `options`, `names`, `wrt`, `types`, `shapes`, `errors`, `classes`: options, keywords, types,
 //!   exceptions, and the Python classes of results.
@@ -32,6 +33,7 @@ mod running;
 mod shapes;
 mod types;
 mod wrt;
+mod xla;
 
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -54,6 +56,7 @@ fn _lambada(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(models::predict, module)?)?;
     module.add_function(wrap_pyfunction!(command::command, module)?)?;
     module.add_function(wrap_pyfunction!(check_options, module)?)?;
+    module.add_function(wrap_pyfunction!(xla::xla_handler, module)?)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     lambada::warn_with(errors::warn);
     Ok(())

@@ -1,6 +1,6 @@
 //! Destination arrays for results.
 
-use lambada::{Error, Output, Parts};
+use lambada::{Error, Output, Parts, ResultMemory};
 use numpy::ndarray::ArrayViewMutD;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -23,6 +23,15 @@ impl Output for Places<'_> {
             Places::Array(Place::Int(view)) => received(view, parts),
             Places::Array(Place::Bool(view)) => received(view, parts),
             Places::All(places) => places.iter_mut().try_for_each(|place| place.receive(parts)),
+        }
+    }
+
+    fn lend<'o>(&'o mut self, memory: &mut ResultMemory<'o>) {
+        match self {
+            Places::Array(Place::Real(view)) => view.lend(memory),
+            Places::Array(Place::Int(view)) => view.lend(memory),
+            Places::Array(Place::Single(_) | Place::Bool(_)) => memory.copied(),
+            Places::All(places) => places.iter_mut().for_each(|place| place.lend(memory)),
         }
     }
 }

@@ -11,7 +11,14 @@ pub(crate) fn tree<'py>(py: Python<'py>, ty: &Type) -> PyResult<Bound<'py, PyAny
     };
     match ty {
         Type::Real | Type::Int | Type::Bool => Ok(PyString::new(py, &ty.to_string()).into_any()),
-        Type::Array(_, elem) => named("array", tree(py, elem)?),
+        Type::Array(size, elem) => {
+            let parts = [
+                PyString::new(py, "array").into_any(),
+                tree(py, elem)?,
+                PyString::new(py, &size.to_string()).into_any(),
+            ];
+            Ok(PyTuple::new(py, parts)?.into_any())
+        }
         Type::Tuple(types) => {
             let types: Vec<_> = types.iter().map(|ty| tree(py, ty)).collect::<PyResult<_>>()?;
             named("tuple", PyTuple::new(py, types)?.into_any())

@@ -15,7 +15,7 @@ from conftest import REPOSITORY
 
 @pytest.mark.parametrize("page", ["docs/src/from-python.md"])
 def test_sessions(page, monkeypatch):
-    for name in ("scipy", "arviz"):
+    for name in ("scipy", "arviz", "jax"):
         pytest.importorskip(name)
     monkeypatch.chdir(REPOSITORY)
     text = (pathlib.Path(REPOSITORY) / page).read_text()

@@ -5,6 +5,7 @@ import inspect
 import multiprocessing
 import pickle
 import platform
+import pydoc
 import subprocess
 import sys
 import threading
@@ -283,3 +284,24 @@ def test_reals_of_32_bits():
     assert y.dtype == np.float32 and (y == x).all()
     usual = lambada.compile("def f [n] (x : [n]real) = 2 * x")
     assert usual.f(x).dtype == np.float64
+
+
+def test_help_has_the_signature_and_the_methods(m):
+    text = pydoc.render_doc(m.loss, renderer=pydoc.plaintext)
+    for part in ("loss(w: '[n]real', x: '[n]real') -> 'real'", "Half the squared distance.", "value_and_grad(", "vmap(", "derive("):
+        assert part in text
+    assert isinstance(m.loss, lambada.Function) and lambada.Function.__doc__.startswith("A definition")
+
+
+def test_files_that_are_missing_are_told_as_in_python(tmp_path):
+    with pytest.raises(FileNotFoundError, match="cannot read") as failed:
+        lambada.load(tmp_path / "none.lam")
+    assert isinstance(failed.value, lambada.Error) and failed.value.filename.endswith("none.lam") and failed.value.problems
+    again = pickle.loads(pickle.dumps(failed.value))
+    assert str(again) == str(failed.value) and again.filename == failed.value.filename
+
+
+def test_errors_speak_of_arguments_and_not_of_options(m):
+    with pytest.raises(lambada.Error, match=r"`derive\(\)` without `stage=`") as failed:
+        m.loss.derive(stage="combinators")
+    assert "--" not in failed.value.problems[0].hints[-1]

@@ -68,6 +68,13 @@ def test_scalars_of_all_kinds(m):
     assert m.either([False, True]) is True
 
 
+def test_truth_values_are_numbers(m):
+    assert m.flag(True, True, True) == 2.0
+    assert m.count([True, False, True]) == m.count(np.array([True, False, True])) == 2
+    assert m.loss(np.array([True, False]), [False, False]) == 0.5
+    assert m.at({"slope": True, "offsets": [True, False]}, True) == 2.0
+
+
 def test_truth_values_whose_bytes_are_neither_0_nor_1(m):
     strange = np.array([0, 2, 255], dtype=np.uint8).view(bool)
     assert m.either(strange) is True
@@ -171,6 +178,30 @@ def test_results_are_written_where_they_belong(m):
     assert value == 2.0 and same is gradient and gradient["w"] == 2.0 and gradient["x"] == -2.0
     alone = np.zeros(1)
     assert m.loss.grad([3.0], [1.0], wrt="w", out=alone) is alone and alone == 2.0
+
+
+def test_large_results_are_computed_where_they_belong():
+    m = lambada.compile(
+        "def f [n] (x : [n]real) : [n]real = for i < n => 2.0 * x[n - 1 - i]\n"
+        "def g [n] (x : [n]real) : ([n]real, [n]real) = (2.0 * x, 3.0 * x)",
+        engine="native",
+    )
+    n = 12_500_000  # 100 MB
+    x, out = np.ones(n), np.ones(n)
+    m.f(x[:10], out=out[:10])
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert m.f(x, out=out) is out and out.min() == out.max() == 2.0
+    after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert after - before < 20_000  # kB
+    # Where an argument lies in it, and where equally large results may be given in any order.
+    x = np.arange(20_000.0)
+    m.f(x, out=x)
+    np.testing.assert_array_equal(x, 2.0 * np.arange(20_000.0)[::-1])
+    x, both = np.arange(20_000.0), (np.zeros(20_000), np.zeros(20_000))
+    for _ in range(2):
+        m.g(x, out=both)
+        np.testing.assert_array_equal(both[0], 2.0 * x)
+        np.testing.assert_array_equal(both[1], 3.0 * x)
 
 
 def test_large_arrays_are_lent(m):

@@ -11,6 +11,7 @@ use crate::Engine;
 use crate::cancel::Cancel;
 use crate::coming::Coming;
 use crate::elements::{Argument, Elements, Got};
+use crate::hosted::Destination;
 use crate::native::NativeCall;
 use crate::output;
 
@@ -65,6 +66,22 @@ impl<'c, 'a> Call<'c, 'a> {
     pub fn run(&mut self, seen: Seen) -> Result<(), Failure> {
         match &mut self.0 {
             Way::Native(call) => call.run(seen),
+            Way::Interpreted(call) => call.run(seen),
+        }
+    }
+
+    /// As [`run`](Call::run). Machine code computes large results in the memory of `destinations`,
+    /// with an entry for each result; a result that it has computed elsewhere is to be copied.
+    ///
+    /// # Errors
+    /// Failures of the program.
+    pub fn run_into(
+        &mut self,
+        seen: Seen,
+        destinations: &[Option<Destination<'_>>],
+    ) -> Result<(), Failure> {
+        match &mut self.0 {
+            Way::Native(call) => call.run_into(seen, destinations),
             Way::Interpreted(call) => call.run(seen),
         }
     }

@@ -1,26 +1,74 @@
 //! Memory for large results of machine code: vectors that outlive the call and become tensors
-//! without a copy.
+//! without a copy, or memory of the caller.
 
 #![allow(unsafe_code)]
 
 use std::ffi::c_void;
+use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
 
 use lambada_prim::{Data, Tensor, pages};
 
-use crate::elements::{Elements, Got};
+use crate::elements::{Argument, Elements, Got, Lent};
+
+/// Memory of the caller where a result may be computed.
+#[derive(Clone, Copy, Debug)]
+pub struct Destination<'d> {
+    pub(crate) memory: *mut u64,
+    pub(crate) words: usize,
+    lives: PhantomData<&'d mut [u64]>,
+}
+
+impl<'d> Destination<'d> {
+    /// Memory for reals.
+    pub fn reals(place: &'d mut [f64]) -> Destination<'d> {
+        Destination { memory: place.as_mut_ptr().cast(), words: place.len(), lives: PhantomData }
+    }
+
+    /// Memory for integers.
+    pub fn ints(place: &'d mut [i64]) -> Destination<'d> {
+        Destination { memory: place.as_mut_ptr().cast(), words: place.len(), lives: PhantomData }
+    }
+
+    /// Whether the memory is as large as that of results that machine code asks for.
+    pub fn is_large(&self) -> bool {
+        self.words >= 8192
+    }
+
+    /// Whether elements of the argument lie in this memory; machine code may read them after it has
+    /// begun to write the result.
+    pub fn overlaps(&self, argument: Argument<'_>) -> bool {
+        let Argument::Array(_, elements) = argument else { return false };
+        let bytes = match elements {
+            Lent::Real(values) => size_of_val(values),
+            Lent::Single(values) => size_of_val(values),
+            Lent::Int(values) => size_of_val(values),
+            Lent::Bool(values) => size_of_val(values),
+        };
+        let (from, own) = (elements.address() as usize, self.memory as usize);
+        from < own + self.words * size_of::<u64>() && own < from + bytes
+    }
+}
 
 /// Memory requested by a call so far. The vectors have capacity, but no elements.
 #[derive(Default)]
-pub(crate) struct Hosted(Vec<Vec<u64>>);
+pub(crate) struct Hosted<'d> {
+    blocks: Vec<Vec<u64>>,
+    /// Memory of the caller, until it is given.
+    destinations: &'d mut [Option<Destination<'d>>],
+}
 
 /// Callback of machine code: allocates `count` words, or returns null.
 pub(crate) unsafe extern "C" fn give(hosted: *mut c_void, count: i64) -> *mut c_void {
     // SAFETY: `NativeCall::take` passes this address, and does not use it until machine code has
     // returned.
-    let Hosted(blocks) = unsafe { &mut *hosted.cast::<Hosted>() };
+    let Hosted { blocks, destinations } = unsafe { &mut *hosted.cast::<Hosted>() };
     let mut block: Vec<u64> = Vec::new();
     let Ok(count) = usize::try_from(count) else { return std::ptr::null_mut() };
+    let fits = |place: &&mut Option<Destination>| place.is_some_and(|place| place.words == count);
+    if let Some(place) = destinations.iter_mut().find(fits).and_then(Option::take) {
+        return place.memory.cast();
+    }
     if block.try_reserve_exact(count).is_err() || blocks.try_reserve(1).is_err() {
         return std::ptr::null_mut();
     }
@@ -30,10 +78,20 @@ pub(crate) unsafe extern "C" fn give(hosted: *mut c_void, count: i64) -> *mut c_
     memory.cast()
 }
 
-impl Hosted {
+impl<'d> Hosted<'d> {
+    /// Offers memory of the caller, an entry for each result.
+    pub fn offering(destinations: &'d mut [Option<Destination<'d>>]) -> Hosted<'d> {
+        Hosted { blocks: Vec::new(), destinations }
+    }
+
+    /// The vectors that were given.
+    pub fn into_blocks(self) -> Vec<Vec<u64>> {
+        self.blocks
+    }
+
     /// Whether no memory was requested.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.blocks.is_empty()
     }
 
     /// The results of the call that used this memory. A result alone in its vector becomes a tensor
@@ -51,7 +109,7 @@ impl Hosted {
             .map(|place| {
                 let is_alone = starts.iter().filter(|other| *other == place).count() == 1;
                 let is_here = |block: &Vec<u64>| block.as_ptr().cast() == *place;
-                self.0.iter().position(is_here).filter(|_| is_alone && !place.is_null())
+                self.blocks.iter().position(is_here).filter(|_| is_alone && !place.is_null())
             })
             .collect();
         let tensor = |(got, owned): (Got, Option<usize>)| {
@@ -61,13 +119,13 @@ impl Hosted {
             let data = match elements {
                 // SAFETY: `values.len()` elements are there; their type has the size and alignment
                 // of a word, and no other result lies in the block.
-                Elements::Real(values) => {
-                    Data::Real(unsafe { filled(std::mem::take(&mut self.0[block]), values.len()) })
-                }
+                Elements::Real(values) => Data::Real(unsafe {
+                    filled(std::mem::take(&mut self.blocks[block]), values.len())
+                }),
                 // SAFETY: as above.
-                Elements::Int(values) => {
-                    Data::Int(unsafe { filled(std::mem::take(&mut self.0[block]), values.len()) })
-                }
+                Elements::Int(values) => Data::Int(unsafe {
+                    filled(std::mem::take(&mut self.blocks[block]), values.len())
+                }),
                 Elements::Single(_) | Elements::Bool(_) => return got.tensor(),
             };
             Tensor { dims: dims.iter().map(|size| *size as usize).collect(), data }

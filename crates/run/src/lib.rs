@@ -66,6 +66,7 @@ pub use cancel::Cancel;
 pub use children::Children;
 pub use compiler::Compiler;
 pub use elements::{Argument, Elements, Got, Lent};
+pub use hosted::Destination;
 pub use memory::{MAX_MEMORY, available, parse_size};
 pub use peak::Peak;
 #[cfg(unix)]

@@ -16,8 +16,8 @@ use libloading::Library;
 
 use crate::cancel::Cancel;
 use crate::described::Described;
-use crate::elements::{Argument, Converted, Got};
-use crate::hosted::{self, Hosted};
+use crate::elements::{Argument, Converted, Elements, Got};
+use crate::hosted::{self, Destination, Hosted};
 use crate::output::{ResultType, Results, are_possible, word};
 use crate::pool::Pool;
 use crate::running::{Running, SetCancelled};
@@ -243,7 +243,12 @@ impl Native {
     ) -> Result<NativeCall<'a>, Failure> {
         let owned = self.idle.take().or_else(|| self.opened());
         let owned = owned.ok_or_else(|| failed_to_open(&self.name))?;
-        let mut call = NativeCall { native: self, owned: Some(owned), converted: Vec::new() };
+        let mut call = NativeCall {
+            native: self,
+            owned: Some(owned),
+            converted: Vec::new(),
+            blocks: Vec::new(),
+        };
         let given = sizes.len();
         let mut fits = given + args.len() == self.params.len();
         if fits {
@@ -346,6 +351,8 @@ pub(crate) struct NativeCall<'a> {
     owned: Option<Box<Owned>>,
     /// Arguments converted to the program's precision.
     converted: Vec<Converted>,
+    /// Memory of results outside of the context.
+    blocks: Vec<Vec<u64>>,
 }
 
 impl Drop for NativeCall<'_> {
@@ -425,6 +432,68 @@ impl<'a> NativeCall<'a> {
         }
         // SAFETY: the call has returned these results.
         Ok(then(&mut unsafe { hosted.tensors(self.results()) }.into_iter()))
+    }
+
+    /// As [`run`](NativeCall::run), and computes large results where the caller wants them, with an
+    /// entry for each result. A result that lies elsewhere afterwards is read as always. Elements
+    /// must have the size of words, so that a destination is taken for the result alone that has
+    /// its number of elements.
+    pub fn run_into(
+        &mut self,
+        seen: Seen,
+        destinations: &[Option<Destination<'_>>],
+    ) -> Result<(), Failure> {
+        let narrow = |result: &ResultType| matches!(result, ResultType::Buffer(ScalarTy::Bool, _));
+        let is_narrow =
+            self.native.precision != Precision::F64 || self.native.results.iter().any(narrow);
+        let Some(set) = self.native.set_host.filter(|_| !is_narrow) else { return self.run(seen) };
+        let mut offered = destinations.to_vec();
+        let mut hosted = Hosted::offering(&mut offered);
+        if let Some(context) = self.context() {
+            // SAFETY: as in `take`.
+            unsafe { set(context, Some(hosted::give), (&raw mut hosted).cast()) };
+        }
+        let ended = self.run(seen);
+        if let Some(context) = self.context() {
+            // SAFETY: as in `take`.
+            unsafe { set(context, None, std::ptr::null_mut()) };
+        }
+        self.blocks = hosted.into_blocks();
+        ended?;
+        self.sort_out(destinations);
+        Ok(())
+    }
+
+    /// Moves results out of the destinations of others: equally large ones may have been given in
+    /// any order.
+    fn sort_out(&mut self, destinations: &[Option<Destination<'_>>]) {
+        let mut at = 0;
+        let mut misplaced = Vec::new();
+        for (k, (result, got)) in self.native.results.iter().zip(self.results()).enumerate() {
+            let word = at;
+            at += result.words();
+            let address = self.owned.as_ref().map_or(0, |owned| owned.words[word]);
+            let is_here = |place: &Option<Destination<'_>>| {
+                place.is_some_and(|place| place.memory as u64 == address)
+            };
+            let Got::Array(_, Elements::Real(_) | Elements::Int(_)) = got else { continue };
+            if destinations.iter().enumerate().any(|(j, place)| j != k && is_here(place)) {
+                let words: Vec<u64> = match got {
+                    Got::Array(_, Elements::Real(values)) => {
+                        values.iter().map(|x| x.to_bits()).collect()
+                    }
+                    Got::Array(_, Elements::Int(values)) => {
+                        values.iter().map(|x| *x as u64).collect()
+                    }
+                    Got::Array(..) | Got::Scalar(_) => continue,
+                };
+                misplaced.push((word, words));
+            }
+        }
+        for (word, words) in misplaced {
+            self.owned().words[word] = words.as_ptr() as u64;
+            self.blocks.push(words);
+        }
     }
 
     /// The context, unless the system had no memory for a new one.

@@ -11,7 +11,7 @@ use lambada_source::{Failure, Problem, Sources, stack};
 
 use super::arg::{Arg, Args, Misplaced, Ordered};
 use super::error::Error;
-use super::output::{Output, Parts};
+use super::output::{Output, Parts, ResultMemory};
 use super::plan::{Leaf, Leaves, Plan, Slot};
 use super::value::Value;
 use crate::messages::data as messages;
@@ -169,7 +169,7 @@ impl Compiled {
     fn with<R>(
         &self,
         given: &[Option<&Arg<'_>>],
-        then: impl FnOnce(&mut Call<'_, '_>) -> Result<R, Error>,
+        then: impl FnOnce(&mut Call<'_, '_>, &Leaves<'_>) -> Result<R, Error>,
     ) -> Result<R, Error> {
         let (copies, filled);
         let mut leaves = Leaves::new();
@@ -184,7 +184,7 @@ impl Compiled {
         }
         let sizes = self.plan.sizes(&leaves);
         let args = leaves.iter().map(|leaf| leaf.argument());
-        let done = self.kernel.with(sizes, args, then);
+        let done = self.kernel.with(sizes, args, |call| then(call, &leaves));
         done.unwrap_or_else(|failure| Err(self.failed(&failure)))
     }
 
@@ -220,7 +220,7 @@ impl Compiled {
         given: &[Option<&Arg<'_>>],
         observer: Option<&Observer>,
     ) -> Result<Value, Error> {
-        self.with(given, |call| {
+        self.with(given, |call, _| {
             self.run(call, observer, |call, seen| {
                 call.take(seen, |results| Value::from(self.result.unflatten(results)))
             })
@@ -234,8 +234,15 @@ impl Compiled {
         observer: Option<&Observer>,
         output: &mut dyn Output,
     ) -> Result<(), Error> {
-        self.with(given, |call| {
-            self.run(call, observer, |call, seen| call.run(seen))?;
+        self.with(given, |call, leaves| {
+            let mut memory = ResultMemory::default();
+            output.lend(&mut memory);
+            let places = memory.free(leaves.iter().map(|leaf| leaf.argument()));
+            self.run(call, observer, |call, seen| match places.is_empty() {
+                true => call.run(seen),
+                false => call.run_into(seen, &places),
+            })?;
+            drop(places);
             let mut parts = Parts::new(call.results());
             output.receive(&mut parts)?;
             parts.end()

@@ -243,7 +243,9 @@ impl Function {
     }
 
     /// Calls the function and writes the result into `output`. Allocates nothing once it has been
-    /// called with arguments of the same sizes.
+    /// called with arguments of the same sizes. Large results are computed in dense arrays of
+    /// `f64` and `i64` themselves, for which it allocates a short list; if the call fails, they may
+    /// hold anything.
     ///
     /// ```
     /// use lambada::{Model, args};

@@ -29,7 +29,7 @@ pub use derivative::{
 pub use error::{Diagnostic, Error, ErrorKind};
 pub use function::{Derivation, Direction, Function};
 pub use model::{Builder, Definition, Model, Parameter};
-pub use output::{Output, Parts};
+pub use output::{Output, Parts, ResultMemory};
 pub use ty::{Type, Variant};
 pub use value::Value;
 

@@ -3,8 +3,9 @@
 use std::borrow::Cow;
 
 use lambada_prim::Scalar;
-use lambada_run::{Elements as Lent, Got, Results};
+use lambada_run::{Argument, Destination, Elements as Lent, Got, Results};
 use ndarray::{Array, ArrayViewMut, Dimension, IxDyn};
+use smallvec::SmallVec;
 
 use super::error::Error;
 
@@ -35,6 +36,55 @@ impl<'r> Parts<'r> {
     }
 }
 
+/// ResultMemory of destinations, where large results are computed without a copy.
+#[derive(Default)]
+pub struct ResultMemory<'o> {
+    places: SmallVec<[Option<Destination<'o>>; 4]>,
+    is_closed: bool,
+}
+
+impl<'o> ResultMemory<'o> {
+    /// A part that is copied.
+    pub fn copied(&mut self) {
+        self.add(None);
+    }
+
+    /// A part that may be computed in this memory.
+    pub fn reals(&mut self, place: &'o mut [f64]) {
+        self.add(Some(Destination::reals(place)));
+    }
+
+    /// As [`reals`](ResultMemory::reals), for integers.
+    pub fn ints(&mut self, place: &'o mut [i64]) {
+        self.add(Some(Destination::ints(place)));
+    }
+
+    /// Destinations of unknown number; they and all that follow are copied.
+    pub fn unknown(&mut self) {
+        self.is_closed = true;
+    }
+
+    fn add(&mut self, place: Option<Destination<'o>>) {
+        if !self.is_closed {
+            self.places.push(place.filter(Destination::is_large));
+        }
+    }
+
+    /// The places that no argument lies in; empty if there are none.
+    pub(crate) fn free<'a>(
+        mut self,
+        arguments: impl Iterator<Item = Argument<'a>> + Clone,
+    ) -> SmallVec<[Option<Destination<'o>>; 4]> {
+        if self.places.iter().all(Option::is_none) {
+            return SmallVec::new();
+        }
+        for place in &mut self.places {
+            *place = place.filter(|place| !arguments.clone().any(|arg| place.overlaps(arg)));
+        }
+        self.places
+    }
+}
+
 /// Destination of a result: a number, an array, a slice, or a tuple of destinations. An [`Array`]
 /// is reallocated if its size differs from that of the result; other destinations must match it.
 pub trait Output {
@@ -43,6 +93,12 @@ pub trait Output {
     /// # Errors
     /// A part has another type or shape.
     fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error>;
+
+    /// Offers its memory, part by part, in the order of [`receive`](Output::receive). If a call
+    /// fails, the memory may hold anything.
+    fn lend<'o>(&'o mut self, memory: &mut ResultMemory<'o>) {
+        memory.unknown();
+    }
 }
 
 fn is_not(found: &Got, wanted: &str) -> Error {
@@ -66,11 +122,20 @@ trait DestinationElem: Copy {
     /// The elements as this type, copied only if they must be converted; `None` if they have
     /// another type.
     fn of(elements: Lent<'_>) -> Option<Cow<'_, [Self]>>;
+
+    /// Offers memory for such elements.
+    fn lend<'o>(_: &'o mut [Self], memory: &mut ResultMemory<'o>) {
+        memory.copied();
+    }
 }
 
 impl DestinationElem for f64 {
     fn of(elements: Lent<'_>) -> Option<Cow<'_, [f64]>> {
         elements.reals()
+    }
+
+    fn lend<'o>(place: &'o mut [f64], memory: &mut ResultMemory<'o>) {
+        memory.reals(place);
     }
 }
 
@@ -83,6 +148,10 @@ impl DestinationElem for f32 {
 impl DestinationElem for i64 {
     fn of(elements: Lent<'_>) -> Option<Cow<'_, [i64]>> {
         if let Lent::Int(values) = elements { Some(Cow::Borrowed(values)) } else { None }
+    }
+
+    fn lend<'o>(place: &'o mut [i64], memory: &mut ResultMemory<'o>) {
+        memory.ints(place);
     }
 }
 
@@ -97,10 +166,17 @@ impl DestinationElem for bool {
 fn copied<T: DestinationElem>(elements: Lent<'_>, to: &mut [T]) -> bool {
     match T::of(elements) {
         Some(elements) if elements.len() == to.len() => {
-            to.copy_from_slice(&elements);
+            put(&elements, to);
             true
         }
         Some(_) | None => false,
+    }
+}
+
+/// Copies elements, unless they have been computed where they belong.
+fn put<T: Copy>(elements: &[T], to: &mut [T]) {
+    if !std::ptr::eq(elements.as_ptr(), to.as_ptr()) {
+        to.copy_from_slice(elements);
     }
 }
 
@@ -120,7 +196,7 @@ fn fill<T: DestinationElem, D: Dimension>(
         return Err(is_not(&got, &format!("an array of the sizes {:?}", to.shape())));
     }
     match to.as_slice_mut() {
-        Some(place) => place.copy_from_slice(&elements),
+        Some(place) => put(&elements, place),
         None => to.iter_mut().zip(&*elements).for_each(|(place, x)| *place = *x),
     }
     Ok(())
@@ -142,6 +218,10 @@ macro_rules! outputs {
                 }
                 Ok(())
             }
+
+            fn lend<'o>(&'o mut self, memory: &mut ResultMemory<'o>) {
+                memory.copied();
+            }
         }
 
         impl Output for [$ty] {
@@ -151,17 +231,32 @@ macro_rules! outputs {
                     other => Err(is_not(&other, &format!("{} of type {}", self.len(), $name))),
                 }
             }
+
+            fn lend<'o>(&'o mut self, memory: &mut ResultMemory<'o>) {
+                DestinationElem::lend(self, memory);
+            }
         }
 
         impl Output for Vec<$ty> {
             fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
                 self.as_mut_slice().receive(parts)
             }
+
+            fn lend<'o>(&'o mut self, memory: &mut ResultMemory<'o>) {
+                DestinationElem::lend(self.as_mut_slice(), memory);
+            }
         }
 
         impl<D: Dimension> Output for ArrayViewMut<'_, $ty, D> {
             fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
                 fill(self, parts.take(array_of!($name))?, array_of!($name))
+            }
+
+            fn lend<'o>(&'o mut self, memory: &mut ResultMemory<'o>) {
+                match self.as_slice_mut() {
+                    Some(place) => DestinationElem::lend(place, memory),
+                    None => memory.copied(),
+                }
             }
         }
 
@@ -180,6 +275,13 @@ macro_rules! outputs {
                 }
                 fill(&mut self.view_mut(), got, array_of!($name))
             }
+
+            fn lend<'o>(&'o mut self, memory: &mut ResultMemory<'o>) {
+                match self.as_slice_mut() {
+                    Some(place) => DestinationElem::lend(place, memory),
+                    None => memory.copied(),
+                }
+            }
         }
     )*};
 }
@@ -195,6 +297,10 @@ impl<T: Output + ?Sized> Output for &mut T {
     fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
         T::receive(self, parts)
     }
+
+    fn lend<'o>(&'o mut self, memory: &mut ResultMemory<'o>) {
+        T::lend(self, memory);
+    }
 }
 
 macro_rules! tuples {
@@ -205,6 +311,12 @@ macro_rules! tuples {
                 let ($($item,)+) = self;
                 $($item.receive(parts)?;)+
                 Ok(())
+            }
+
+            fn lend<'o>(&'o mut self, memory: &mut ResultMemory<'o>) {
+                #[allow(non_snake_case)] // as above
+                let ($($item,)+) = self;
+                $($item.lend(memory);)+
             }
         }
     };

@@ -10,7 +10,7 @@ array([2., 4.])
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ._draws import Draws, Finding, Summary
 from ._errors import Error, Problem, RuntimeError, SamplingWarning, Warning
@@ -19,6 +19,9 @@ from ._model import Function, Model, compile, load, options
 from ._sampling import Optimum, draws, minimize, predict, sample
 from ._source import Source, Verification
 from ._values import Parts, Record, Variant
+
+if TYPE_CHECKING:
+    from . import dask as dask, jax as jax, notebook as notebook, sampling as sampling, scipy as scipy, torch as torch
 
 #: The same as :func:`compile`.
 source = compile

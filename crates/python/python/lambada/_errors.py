@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import builtins
+import errno
 import os
 import re
-from typing import NamedTuple, Optional
+from typing import Any, NamedTuple, Optional
 
 
 class Problem(NamedTuple):
@@ -33,11 +34,36 @@ class Problem(NamedTuple):
     severity: str = "error"
 
 
+#: Options of the command, as arguments of Python.
+_WORDS = (
+    (r"`lambada derive --stage (\w+)`", r'`derive(stage="\1")`'),
+    (r"`lambada derive` without --stage", "`derive()` without `stage=`"),
+    (r"`lambada show --stage (\w+) --of (\w+)`", r'`show("\1", of="\2")`'),
+    (r"`lambada grad`", "`grad`"),
+    (r"`?--stage (\w+)`?", r'`stage="\1"`'),
+    (r"`?--wrt`?", "`wrt=`"),
+    (r"`?--max-memory`?", "`max_memory=`"),
+)
+
+
+def in_python(message: str) -> str:
+    """A message of the command in Python's words; lines of source stay as they are."""
+
+    def line(text: str) -> str:
+        if not re.match(r"\s*\d+ \|", text):
+            for words, own in _WORDS:
+                text = re.sub(words, own, text)
+        return text
+
+    return "\n".join(map(line, message.split("\n")))
+
+
 class _Told(Exception):
     def __init__(self, message: str = "", problems: tuple[Problem, ...] = ()) -> None:
-        super().__init__(message, problems)
+        message = in_python(message)
         self.message = message
-        self.problems = tuple(problems)
+        self.problems = tuple(p._replace(title=in_python(p.title), hints=tuple(map(in_python, p.hints))) for p in problems)
+        super().__init__(message, self.problems)
 
     def __str__(self) -> str:
         return self.message
@@ -75,6 +101,17 @@ def _colored(line: str) -> str:
 
 class Error(_Told, ValueError):
     """A program has mistakes, or what is asked of it makes no sense for it. ``str`` is what the command prints; ``problems`` has the same as data."""
+
+
+class _NoFile(Error, FileNotFoundError):
+    """A program's file that is not there."""
+
+    def __init__(self, message: str, problems: tuple[Problem, ...], filename: str) -> None:
+        super().__init__(message, problems)
+        self.errno, self.filename = errno.ENOENT, filename
+
+    def __reduce__(self) -> Any:
+        return _NoFile, (self.message, self.problems, self.filename)
 
 
 class RuntimeError(_Told, builtins.RuntimeError):  # noqa: A001 - the name is the contract's

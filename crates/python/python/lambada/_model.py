@@ -9,9 +9,21 @@ import inspect
 import keyword
 import os
 import threading
-from typing import Any, Callable, Iterator, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence, TypedDict, Union
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+else:
+    # From Python 3.11 on; before, hints at run time say less.
+    from typing import Optional as Unpack
+
+    try:
+        from typing import Unpack
+    except ImportError:
+        pass
 
 from . import _lambada
+from ._errors import Error, _NoFile
 from ._source import Source, Verification, highlighted
 
 Wrt = Union[str, Sequence[str], None]
@@ -21,6 +33,20 @@ _options: contextvars.ContextVar[Optional[dict[str, Any]]] = contextvars.Context
     "lambada_options", default=None
 )
 _usual: dict[str, Any] = {}
+
+
+class Options(TypedDict, total=False):
+    """The options of a program; see :class:`options`."""
+
+    engine: str
+    cache: Optional[Union[str, os.PathLike[str]]]
+    max_memory: Union[int, str, None]
+    trap_nan: bool
+    checks: bool
+    nests: bool
+    threads: Optional[int]
+    precision: str
+    flush_subnormals: bool
 
 
 class options:
@@ -33,8 +59,9 @@ class options:
     subnormal numbers for zeros, which is faster where there are any.
     """
 
-    def __init__(self, **given: Any) -> None:
-        if "cache" in given and given["cache"] is not None:
+    def __init__(self, **options: Unpack[Options]) -> None:
+        given: dict[str, Any] = dict(options)
+        if given.get("cache") is not None:
             given["cache"] = os.fspath(given["cache"])
         _lambada.check_options(given)
         self._given = given
@@ -137,10 +164,14 @@ class Function(_lambada.Function):
     """
 
     _model: Model
+    __signature__: inspect.Signature
 
     def __new__(cls, model: Model, name: str, tell: Optional[Tell] = None) -> Function:  # type: ignore[misc]
         made: Any = super().__new__(cls, model._native, name, tell)
         made._model = model
+        # A class of its own has the doc comment and the signature where `help` looks for them, beside the methods.
+        own = {"__doc__": made._doc, "__signature__": made._signature(), "__module__": "lambada"}
+        made.__class__ = type(made.__name__, (cls,), own)
         return made
 
     def __init__(self, model: Model, name: str, tell: Optional[Tell] = None) -> None:
@@ -155,16 +186,11 @@ class Function(_lambada.Function):
         return Function(self._model, self.__name__, tell)
 
     @property
-    def __doc__(self) -> Optional[str]:  # type: ignore[override]
-        return self._doc
-
-    @property
     def model(self) -> Model:
         """The program that it is of."""
         return self._model
 
-    @property
-    def __signature__(self) -> inspect.Signature:
+    def _signature(self) -> inspect.Signature:
         by_name: Any = inspect.Parameter.POSITIONAL_OR_KEYWORD
         made: list[inspect.Parameter] = []
         for k, (name, type_, _) in reversed(list(enumerate(self._parameters))):
@@ -184,6 +210,27 @@ class Function(_lambada.Function):
     def result(self) -> Optional[str]:
         """The type of the result."""
         return self._result
+
+    def vmap(self, over: Wrt = None) -> Function:
+        """The function for many values of the parameters ``over`` at once, or of all. These, and the results, have one more axis, the first; inside of
+        tuples and records each part has it. It is a definition like every other: the compiler fuses its calls, and it has derivatives."""
+        from ._derived import vmap
+
+        return vmap(self, over)
+
+    def columns(self, *args: Any, **kwargs: Any) -> Any:
+        """The result, with records in arrays as records of arrays: ``{"x": xs, "y": ys}`` instead of a list of records, in arguments too. Nothing is
+        made for each row."""
+        from ._derived import columns
+
+        return columns(self, args, kwargs)
+
+    def gradient(self, wrt: Wrt = None) -> Function:
+        """The gradient as a function of the same parameters, a definition like every other: ``f.gradient("w").vmap("x")`` has a gradient for each ``x``.
+        Its result is as that of :meth:`grad`."""
+        from ._derived import gradient
+
+        return gradient(self, wrt)
 
     def sparse_jacobian(self, *args: Any, wrt: Wrt = None, **kwargs: Any) -> Any:
         """The Jacobian of a function from a vector to a vector, as a ``scipy.sparse.coo_array``."""
@@ -221,17 +268,23 @@ class Function(_lambada.Function):
         return _function_again, (self._model, self.__name__)
 
 
-def load(path: Union[str, os.PathLike[str]], **given: Any) -> Model:
+def load(path: Union[str, os.PathLike[str]], **options: Unpack[Options]) -> Model:
     """Reads and checks a file and all that it imports; keywords are as those of :class:`options`. Functions are compiled when they are called first."""
-    given = {**current_options(), **given}
-    return Model(_lambada.Model._load(os.fspath(path), given), given)
+    given = {**current_options(), **options}
+    path = os.fspath(path)
+    try:
+        return Model(_lambada.Model._load(path, given), given)
+    except Error as error:
+        if os.path.exists(path):
+            raise
+        raise _NoFile(error.message, error.problems, path) from None
 
 
 def compile(  # noqa: A001 - the name is the contract's
-    source: str, *, name: str = "<string>", imports: Optional[Mapping[str, str]] = None, **given: Any
+    source: str, *, name: str = "<string>", imports: Optional[Mapping[str, str]] = None, **options: Unpack[Options]
 ) -> Model:
     """Checks a program that is a text; ``name`` is what messages call it, ``imports`` has texts by the names that it imports them under."""
-    given = {**current_options(), **given}
+    given = {**current_options(), **options}
     if not isinstance(source, str):
         raise TypeError(f"the source should be a str, but it is {source!r}; lambada.load reads files")
     return Model(_lambada.Model._compile(source, name, list((imports or {}).items()), given), given)

@@ -89,7 +89,7 @@ class Flat:
         """Without values, shapes are evident where there are only reals, or where one vector is all that there is besides."""
         unknown = {name: type_ for name, type_ in self.types.items() if name not in self.template}
         reals = [name for name, type_ in unknown.items() if type_ == "real"]
-        vectors = [name for name, type_ in unknown.items() if type_ == ("array", "real")]
+        vectors = [name for name, type_ in unknown.items() if type_[:2] == ("array", "real")]
         if len(reals) + len(vectors) < len(unknown) or len(vectors) > 1 or (vectors and len(unknown) > 1):
             raise ValueError(f"the shapes of {', '.join(unknown)} are not known; make the first vector by pack(...)")
         known = [leaf for name, value in self.template.items() for leaf in _leaves(self.types[name], value)]
@@ -111,7 +111,7 @@ def _type_at(types: Mapping[str, Any], name: str) -> Any:
 def _holds_reals(type_: Any) -> bool:
     if isinstance(type_, str):
         return type_ == "real"
-    kind, inner = type_
+    kind, inner = type_[:2]
     if kind == "array":
         return _holds_reals(inner)
     return kind != "variant" and any(map(_holds_reals, inner.values() if kind == "record" else inner))

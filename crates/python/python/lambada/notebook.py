@@ -1,14 +1,16 @@
 """``%%lambada`` in notebooks.
 
-``%load_ext lambada``, then ``%%lambada NAME`` at the top of a cell binds its program to the name; without a name, its definitions are bound by theirs.
+``%load_ext lambada``, then ``%%lambada NAME`` at the top of a cell binds its program to the name; without a name, its definitions are bound by theirs. Cells import
+each other by name, and an error ends the run of the notebook.
 """
 
 from __future__ import annotations
 
+import ast
 import sys
 from typing import Any
 
-from ._errors import Error, colored
+from ._errors import colored
 from ._model import compile
 
 __all__ = ["load"]
@@ -16,23 +18,21 @@ __all__ = ["load"]
 
 def load(shell: Any) -> None:
     """Makes the magic known to a shell of IPython."""
+    #: The texts of cells by name, which later cells may import.
+    cells: dict[str, str] = {}
 
     def cell(line: str, text: str) -> Any:
-        """%%lambada [NAME]: a program, bound to the name, or its definitions, bound to theirs."""
-        name = line.strip()
-        if name and not name.isidentifier():
-            print(f"%%lambada takes the name to bind, which {name!r} is not", file=sys.stderr)
-            return None
-        try:
-            model = compile(text, name=name or "<cell>")
-        except Error as error:
-            # As the command prints it: the cell itself is what the message shows, so frames of Python say nothing.
-            print(colored(str(error)), file=sys.stderr)
-            return None
+        """%%lambada [NAME] [OPTION=VALUE…]: a program, bound to the name, or its definitions, bound to theirs. ``import "NAME"`` in it imports the
+        cell of that name. Options are those of ``lambada.options``."""
+        name, given = _words(line)
+        imports = {other: source for other, source in cells.items() if other != name}
+        # An error ends the run of a notebook, which shows it as the command prints it.
+        model = compile(text, name=name or "<cell>", imports=imports, **given)
         for problem in model.problems:
             told = f"{problem.severity}[{problem.code}]: {problem.title} (line {problem.line})"
             print(colored(told), file=sys.stderr)
         if name:
+            cells[name] = text
             shell.user_ns[name] = model
         else:
             shell.user_ns.update({definition: model[definition] for definition in model})
@@ -40,6 +40,25 @@ def load(shell: Any) -> None:
 
     shell.register_magic_function(cell, magic_kind="cell", magic_name="lambada")
     _highlight(shell)
+
+
+def _words(line: str) -> tuple[str, dict[str, Any]]:
+    """The name and the options of a line."""
+    from IPython.core.error import UsageError
+
+    name, given = "", {}
+    for word in line.split():
+        option, is_option, value = word.partition("=")
+        if is_option and option.isidentifier():
+            try:
+                given[option] = ast.literal_eval(value)
+            except (ValueError, SyntaxError):
+                given[option] = value
+        elif word.isidentifier() and not name:
+            name = word
+        else:
+            raise UsageError(f"%%lambada takes the name to bind and options such as threads=2, which {word!r} is not")
+    return name, given
 
 
 _MODE = """
