@@ -106,11 +106,14 @@ fn tall_matrices_lie_by_columns() {
     let both = "sum ((x @ b) ^ 2) + dot (y @ x) b";
     let loops = "sum (for i < n => exp (sum (for j < k => x[i, j] * b[j])))";
     let steps = "loop s = 0.0 for i < n do tanh (s + sum (for j < k => x[i, j] * b[j]))";
+    let centered =
+        "let m = sum x / n let z = for r in x => r - m in sum ((z @ b) ^ 2) + dot (y @ z) b";
     let also = "sum (x @ b) + sum (for r in x => norm (r - b))";
     let table = [
         ((70, 3), product, true),
         ((70, 30), product, true),
         ((70, 30), both, true),
+        ((70, 30), centered, true),
         ((70, 3), loops, true),
         ((70, 30), loops, false),
         ((70, 3), steps, false),

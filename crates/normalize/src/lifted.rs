@@ -12,7 +12,8 @@
 //! * Gives: functions of scalars and arrays of scalars, and tuples and records of these.
 //! * Keeps: values, derivatives and failures; and the exponent of the cost, because a function that
 //!   reads an element of a captured array at a captured index is given the element, if that is
-//!   evidently in range, and else stays. The cotangent of the array would have its size at each call.
+//!   evidently in range, and else stays. The cotangent of the array would have its size at each
+//!   call.
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;

@@ -2,16 +2,14 @@
 //! `b @ y`, where the first stage makes `y`, the transpose of `x`. A vector of rows is then one
 //! load, where it was one for each row. A matrix that no cache holds stays as it is.
 //!
-//! Assumes: the two stages of a program. Gives: a matrix that is known, has known sizes and is only
-//! multiplied by vectors or read by indices of loops, by columns. Keeps: values, because sums run
-//! over the same index; failures; and memory, up to a copy of the matrix.
+//! Assumes: the two stages of a program. Gives: a matrix that is static, has known sizes and is
+//! only multiplied by vectors or read by indices of loops, by columns. Keeps: values, because sums
+//! run over the same index; failures; and memory, up to a copy of the matrix.
 
 use std::collections::HashSet;
 
 use lambada_anf::{Atom, Block, Elem, Exp, Function, Names, Nest, Op, Out, Param, Stm, Ty, Var};
-use lambada_prim::{ArrayPrim, Scalar};
-
-use crate::staging::SMALL;
+use lambada_prim::Scalar;
 
 /// With fewer rows the vectors are not filled. Measured for 20, 100, 1000 and 5000 rows of 2 to
 /// 100 columns: from 100 rows on it takes 0.3 to 1.0 of the time.
@@ -20,17 +18,26 @@ const ROWS: i64 = 64;
 /// A matrix with fewer columns than a vector has lanes is read along its rows, whatever the loops.
 const NARROW: i64 = 8;
 
-/// Lays the known matrices out. `first` has the statements of the first stage, and `kept` its
-/// results.
+/// Lays the known matrices out, if they have at most `limit` elements. `first` has the statements
+/// of the first stage, and `kept` its results.
 pub(crate) fn columns(
     rest: &mut Function,
     known: &[Param],
     first: &mut Vec<Stm>,
     kept: &mut Vec<Param>,
+    limit: u64,
 ) {
-    let candidates: Vec<Param> = known.iter().chain(kept.iter()).cloned().collect();
+    // Cheap static arrays are computed in both stages.
+    let made: HashSet<Var> = first.iter().flat_map(|stm| &stm.binds).map(|p| p.var).collect();
+    let again = rest.body.stms.iter().filter_map(|stm| match &stm.binds[..] {
+        [p] if made.contains(&p.var) => Some(p),
+        _ => None, // of the second stage, or several
+    });
+    let candidates: Vec<Param> = known.iter().chain(kept.iter()).chain(again).cloned().collect();
     for p in candidates {
-        let Some([rows, columns]) = sizes(&p.ty).filter(|[n, m]| is_tall(*n, *m)) else { continue };
+        let Some([rows, columns]) = sizes(&p.ty).filter(|[n, m]| is_tall(*n, *m, limit)) else {
+            continue;
+        };
         let mut uses = Uses { of: p.var, narrow: columns < NARROW, indices: HashSet::new() };
         let mut gains = false;
         if !uses.block(&rest.body, &mut gains) || !gains {
@@ -40,15 +47,16 @@ pub(crate) fn columns(
         let ty = Ty { elem: Elem::REAL, dims: vec![Atom::int(columns), Atom::int(rows)] };
         let transposed = Param { var, ty };
         first.push(transpose(&p, &transposed, &mut rest.names));
+        rest.body.stms.retain(|stm| stm.binds.iter().all(|bind| bind.var != p.var));
         multiply(&mut rest.body, p.var, var);
         kept.retain(|other| other.var != p.var);
         kept.push(transposed);
     }
 }
 
-fn is_tall(rows: i64, columns: i64) -> bool {
+fn is_tall(rows: i64, columns: i64, limit: u64) -> bool {
     let elements = rows.checked_mul(columns).and_then(|elements| u64::try_from(elements).ok());
-    rows >= ROWS.max(columns) && columns > 1 && elements.is_some_and(|elements| elements <= SMALL)
+    rows >= ROWS.max(columns) && columns > 1 && elements.is_some_and(|elements| elements <= limit)
 }
 
 fn sizes(ty: &Ty) -> Option<[i64; 2]> {
@@ -77,7 +85,9 @@ impl Uses {
 
     fn stm(&mut self, stm: &Stm, gains: &mut bool) -> bool {
         match &stm.exp {
-            Exp::Op(Op::ArrayPrim(ArrayPrim::MatMul, args)) if args.contains(&self.of) => {
+            Exp::Op(Op::ArrayPrim(prim, args))
+                if prim.is_contraction() && args.contains(&self.of) =>
+            {
                 *gains = true;
                 args[..] != [self.of, self.of] && stm.binds.iter().all(|p| p.ty.rank() == 1)
             }
@@ -124,7 +134,7 @@ fn transpose(x: &Param, transposed: &Param, names: &mut Names) -> Stm {
 fn multiply(block: &mut Block, x: Var, transposed: Var) {
     for stm in &mut block.stms {
         match &mut stm.exp {
-            Exp::Op(Op::ArrayPrim(ArrayPrim::MatMul, args)) => {
+            Exp::Op(Op::ArrayPrim(_, args)) => {
                 if args.contains(&x) {
                     args.reverse();
                 }

@@ -48,7 +48,7 @@ pub fn staged(function: &Function, known: usize) -> Option<Staged> {
     };
     stages.whole(&mut rest);
     stages.inside(&mut rest);
-    columns(&mut rest, params, &mut stages.first, &mut stages.kept);
+    columns(&mut rest, params, &mut stages.first, &mut stages.kept, SMALL);
     if stages.kept.is_empty() {
         return None;
     }
@@ -68,7 +68,7 @@ pub fn staged(function: &Function, known: usize) -> Option<Staged> {
 }
 
 /// Elements of an array that is always stored: 8 MB.
-pub(crate) const SMALL: u64 = 1 << 20;
+const SMALL: u64 = 1 << 20;
 
 /// How many times as many elements as the known parameters an array may have beyond that.
 const TIMES: u64 = 8;

@@ -36,7 +36,7 @@ impl<'r> Parts<'r> {
     }
 }
 
-/// ResultMemory of destinations, where large results are computed without a copy.
+/// Memory of destinations, where large results are computed without a copy.
 #[derive(Default)]
 pub struct ResultMemory<'o> {
     places: SmallVec<[Option<Destination<'o>>; 4]>,
