@@ -612,7 +612,7 @@ impl Draw {
                 let (v, k) = (self.expr(&Ty::Vec(FOUR), size, scope), self.leaf(&Ty::Int, scope));
                 let (t, q) = (self.fresh("t"), self.fresh("q"));
                 let e = format!("{t}[({q} * {q} + abs {k}) % 4]");
-                let f = self.pick(&["exp (-E) + E", "log (1 + E * E)", "c / (2 + E * E)"]);
+                let f = self.pick(&["exp (-(E * E)) + E", "log (1 + E * E)", "c / (2 + E * E)"]);
                 let c = self.leaf(&Ty::Real, scope);
                 let f = f.replace('c', &c).replace('E', &e);
                 format!("(let {t} = {v} in sum (for {q} < 19 => {f} * sin (0.3 * {q})))")
