@@ -65,8 +65,13 @@ pub(crate) fn arrays_with(
 ) -> Result<Arrays, Vec<Problem>> {
     stack::roomy(|| {
         verify_core(program, options);
-        let normalized = timed(&NORMALIZE, || normalize(program, entry, &Staged::default()))?;
-        let optimized = checked(&normalized.function, options, Audience::Machine)?;
+        // A table of a function holds values that the program does not compute, perhaps NaNs.
+        let (derivatives, audience) = match options.trap_nan {
+            true => (Staged::trapping(), Audience::People),
+            false => (Staged::default(), Audience::Machine),
+        };
+        let normalized = timed(&NORMALIZE, || normalize(program, entry, &derivatives))?;
+        let optimized = checked(&normalized.function, options, audience)?;
         anf::check_entry(&optimized).map_err(|what| vec![messages::broken_program(&what)])?;
         Ok(Arrays { normalized: normalized.into(), optimized: optimized.into() })
     })

@@ -23,6 +23,11 @@ impl Staged {
     pub(crate) fn for_people() -> Staged {
         Staged(Request { audience: Audience::People, prepare: simplified })
     }
+
+    /// Derivatives that run only operations of the program: those whose NaNs are reported.
+    pub(crate) fn trapping() -> Staged {
+        Staged(Request { audience: Audience::Machine, prepare: simplified_as_it_runs })
+    }
 }
 
 impl Derivatives for Staged {
@@ -59,4 +64,16 @@ fn simplified(
     let f = timed(&SIMPLIFY, simplify);
     name_values(names, &f.body);
     f
+}
+
+/// As [`simplified`], without the passes that are for speed alone.
+fn simplified_as_it_runs(
+    library: &Library,
+    names: &mut Names,
+    f: &Lambda,
+    captured: &[Param],
+    itself: Option<FnId>,
+    _: Audience,
+) -> Lambda {
+    simplified(library, names, f, captured, itself, Audience::People)
 }

@@ -48,6 +48,18 @@ fn operations() {
     trapped(text, Operator::Value, &[2.5], "log", "1:51");
 }
 
+/// Two of four elements are read, each often; the others have no logarithm.
+#[test]
+fn elements_that_no_one_reads() {
+    let sums = "sum (for i < 40 => log xs[abs (i % 2)])";
+    let text = format!("def f (x : real) : real = let xs = [x, 1.0, -1.0, x - 9.0] in {sums}\n");
+    runs(&text, &[1.0], "0.0");
+    let read = text.replace("% 2", "% 3");
+    trapped(&read, Operator::Value, &[1.0], "log", &format!("1:{}", read.find("log").unwrap() + 1));
+    let gradient = told(&text, Operator::Grad, &[1.0]);
+    assert!(gradient.iter().all(|told| told.contains("20.0")), "{gradient:?}");
+}
+
 #[test]
 fn recursion() {
     let text = "type list = Nil | Cons real list\n\

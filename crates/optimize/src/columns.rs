@@ -89,7 +89,7 @@ impl Uses {
                 if prim.is_contraction() && args.contains(&self.of) =>
             {
                 *gains = true;
-                args[..] != [self.of, self.of] && stm.binds.iter().all(|p| p.ty.rank() == 1)
+                stm.binds.iter().all(|p| p.ty.rank() == 1)
             }
             Exp::Op(Op::Index(x, at)) if *x == self.of => {
                 *gains = true;

@@ -29,8 +29,8 @@ impl Element {
         }
     }
 
-    /// The kinds of NumPy types that convert to it without unexpected loss. Truth values are numbers
-    /// in Python.
+    /// The kinds of NumPy types that convert to it without unexpected loss. Truth values are
+    /// numbers in Python.
     fn kinds(self) -> &'static [u8] {
         match self {
             Element::Real => b"fiub",

@@ -476,7 +476,6 @@ impl<'a> NativeCall<'a> {
             let is_here = |place: &Option<Destination<'_>>| {
                 place.is_some_and(|place| place.memory as u64 == address)
             };
-            let Got::Array(_, Elements::Real(_) | Elements::Int(_)) = got else { continue };
             if destinations.iter().enumerate().any(|(j, place)| j != k && is_here(place)) {
                 let words: Vec<u64> = match got {
                     Got::Array(_, Elements::Real(values)) => {
@@ -485,7 +484,7 @@ impl<'a> NativeCall<'a> {
                     Got::Array(_, Elements::Int(values)) => {
                         values.iter().map(|x| *x as u64).collect()
                     }
-                    Got::Array(..) | Got::Scalar(_) => continue,
+                    Got::Array(..) | Got::Scalar(_) => continue, // no address of such elements
                 };
                 misplaced.push((word, words));
             }

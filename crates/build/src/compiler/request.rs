@@ -49,10 +49,10 @@ pub struct Request {
 /// The machines that a library runs on.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Platform {
-    /// Those with a processor like this one.
+    /// Machines with a processor like this one.
     #[default]
     Native,
-    /// Those with a processor of this architecture.
+    /// Machines with a processor of this architecture.
     Portable,
     /// Browsers, and whatever else runs WebAssembly.
     Wasm,

@@ -1,5 +1,5 @@
-//! Modules of WebAssembly: the text of a library, compiled by Clang with the C library of
-//! `wasi-libc`, of which nothing is used that would need a system.
+//! Modules of WebAssembly: the text of a library, compiled by Clang with those parts of the C
+//! library of `wasi-libc` that need no system.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -22,8 +22,8 @@ const MACHINE: &str = "wasm32-wasi";
 const VERSIONS: std::ops::RangeInclusive<u32> = 11..=30;
 
 impl Tools {
-    /// The first Clang that has all it needs among `$LAMBADA_WASM_CC`, `clang` and `clang-N`, newest
-    /// first; no other than `$LAMBADA_WASM_CC` if that is set. Otherwise the missing part.
+    /// The first Clang that has all it needs among `$LAMBADA_WASM_CC`, `clang` and `clang-N`, the
+    /// newest first; no other than `$LAMBADA_WASM_CC` if that is set. Otherwise the missing part.
     pub fn find() -> Result<Tools, Box<lambada_source::Problem>> {
         let set = std::env::var("LAMBADA_WASM_CC").ok().filter(|name| !name.trim().is_empty());
         let candidates: Vec<String> = match set {

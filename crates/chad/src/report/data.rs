@@ -24,7 +24,7 @@ pub struct Derivation {
     pub file: String,
     /// The text of the file.
     pub source: String,
-    /// The number of all steps, of which `steps` may be some.
+    /// The number of all steps; `steps` may have only some.
     pub count: usize,
     /// The steps, parts before wholes.
     pub steps: Vec<Step>,
