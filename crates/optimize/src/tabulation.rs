@@ -8,7 +8,8 @@
 //! the array is.
 //!
 //! Both sizes are known numbers, and the read is one that each iteration makes. So the new work is
-//! at most half of the old, whatever the data are.
+//! at most half of the old, whatever the data are. The pass does not run where NaNs are reported,
+//! because an element that no iteration reads may make one.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -23,7 +24,7 @@ use crate::calls::Calls;
 /// Operations of an element, counted with repetitions.
 const LARGE: usize = 64;
 
-/// The pass. People read the function where its value is used.
+/// The pass. People see the function where its value is used.
 pub(crate) fn tabulation(function: &mut Function, _: &Calls, audience: Audience) -> bool {
     let mut pass = Tabulation { names: &mut function.names, types: HashMap::new(), changed: false };
     if audience == Audience::Machine {
