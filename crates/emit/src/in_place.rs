@@ -5,7 +5,7 @@
 //! *Assumes* that in a nest the loads of an iteration precede its stores. *Keeps* every value.
 
 use lambada_graph::placed::{BufferId, Content, Item, Nest, Placed};
-use lambada_graph::{Array, Graph, Node, NodeId, Part};
+use lambada_graph::{Array, Graph, Node, NodeId};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The buffers in the memory of outputs, each with its output.
@@ -82,11 +82,7 @@ fn is_at_own_indices(placed: &Placed, nest: &Nest, body: NodeId) -> bool {
         if let Node::Reduce(..) = graph.node(node) {
             return false;
         }
-        graph.node(node).parts(&mut |part| {
-            if let Part::Node(part) = part {
-                open.push(part);
-            }
-        });
+        graph.node(node).scalars(&mut |part| open.push(part));
     }
     true
 }

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::stride::Stride;
 use super::sums::Sum;
 use super::{Copy, Emitter, Slot};
-use lambada_graph::placed::{Content, Direction, Item, Nest, Placed};
+use lambada_graph::placed::{Content, Direction, Nest, Placed};
 use lambada_graph::{
     Affine, Array, ArrayId, Axes, AxisId, Graph, Node, NodeId, fits, is_safe, runs_along, sizes,
     slides,
@@ -63,13 +63,7 @@ impl Interior {
             visited: FxHashMap::default(),
             interior: Interior::default(),
         };
-        nest.items.iter().for_each(|item| search.item(*item));
-        for l in &nest.carries {
-            for (first, next) in placed.states(*l) {
-                search.node(first);
-                search.node(next);
-            }
-        }
+        search.all(&placed.computed(nest));
         let interior = search.interior;
         interior.ends.get(&vector).is_some_and(|ends| *ends != Ends::ALL).then_some(interior)
     }
@@ -124,18 +118,6 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn graph(&self) -> &'a Graph {
         &self.placed.graph
-    }
-
-    fn item(&mut self, item: Item) {
-        if let Some(value) = self.placed.value(item) {
-            self.node(value);
-        }
-        let (Item::Add(id, k), graph) = (item, self.graph()) else { return };
-        let Content::Array(array) = self.placed.buffer(id).content else { return };
-        let Array::Scatter(_, terms) = graph.array(array) else { return };
-        let term = &terms[k as usize];
-        let parts = term.index.iter().chain(&term.when).chain([&term.value]);
-        parts.for_each(|node| _ = self.node(*node));
     }
 
     fn node(&mut self, node: NodeId) -> bool {

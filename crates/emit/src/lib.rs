@@ -9,10 +9,10 @@ use lambada_loops::{Buf, Cell, Function, Mode, Nest as Loops, Operand, Param, Re
 use lambada_prim::{Prim, Scalar, ScalarTy};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use lambada_graph::cost;
 use lambada_graph::placed::{BufferId, Content, Item, Nest, Pass, Placed};
 use lambada_graph::{Array, ArrayId, AxisId, Effect, Grain, Graph, Mechanisms, NodeId, Plan, Runs};
 
+mod blocks;
 mod carries;
 mod code;
 mod explain;
@@ -310,45 +310,6 @@ impl<'a> Emitter<'a> {
         }
         self.code.push(Step::Alloc { buf, dims });
         Slot::Memory(buf)
-    }
-
-    /// The number of indices that fits the cache, a multiple of the lanes.
-    fn block_size(&mut self) {
-        let Some(block) = self.placed.block else { return };
-        let mut each = Operand::int(1);
-        for k in 0..self.placed.buffers.len() {
-            let buffer = self.placed.buffer(BufferId(k as u32));
-            if buffer.local {
-                let others = self.held(BufferId(k as u32));
-                let others = others.into_iter().filter(|axis| *axis != block);
-                let others: Vec<AxisId> = others.collect();
-                let dims: Vec<Operand> = others.iter().map(|axis| self.extent(*axis)).collect();
-                let size = self.product(&dims);
-                each = self.code.int(Prim::AddInt, each, size);
-            }
-        }
-        let each = self.code.int(Prim::MaxInt, each, Operand::int(1));
-        let fits = self.code.int(Prim::DivInt, Operand::int(cost::LOCAL), each);
-        let whole = self.code.int(Prim::BitAnd, fits, Operand::int(-16));
-        let [least, shared] = self.least_block();
-        let low = self.code.int(Prim::MaxInt, whole, Operand::int(least));
-        let len = self.code.int(Prim::MinInt, low, Operand::int(self.grain.blocks[1]));
-        let all = self.extent(block);
-        // Threads share the blocks, so the number of blocks must not be too small.
-        let share = self.code.int(Prim::DivInt, all, Operand::int(cost::BLOCKS));
-        let share = self.code.int(Prim::BitAnd, share, Operand::int(-16));
-        let share = self.code.int(Prim::MaxInt, share, Operand::int(shared));
-        let len = self.code.int(Prim::MinInt, len, share);
-        // At most all indices, so that memory for a block is not larger than that for all.
-        let all = self.code.int(Prim::MaxInt, all, Operand::int(1));
-        self.block_len = self.code.int(Prim::MinInt, len, all);
-    }
-
-    /// The minimal worthwhile block size, and the minimal one that threads share. Blocks are larger
-    /// if totals are folded once per block.
-    fn least_block(&self) -> [i64; 2] {
-        let Grain { folded, blocks: [least, _], .. } = self.grain;
-        if self.placed.has_totals() { folded } else { [least; 2] }
     }
 
     // Passes

@@ -47,6 +47,8 @@ pub const ALONE: f64 = 1.1;
 
 // Memory, in elements
 
+/// The elements in the nearest cache of a core.
+pub const NEAREST: i64 = 1 << 12;
 /// The elements in the caches of a core.
 pub const CACHED: i64 = 1 << 18;
 /// The elements of all local buffers together. They share the caches with what nests read.

@@ -64,11 +64,7 @@ fn is_plain(graph: &Graph, node: NodeId) -> bool {
         Node::At(_, index) => !index.is_empty(),
         Node::Reduce(..) => true,
         node => {
-            node.parts(&mut |part| {
-                if let Part::Node(inner) = part {
-                    open.push(inner);
-                }
-            });
+            node.scalars(&mut |part| open.push(part));
             false
         }
     })

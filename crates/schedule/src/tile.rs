@@ -13,7 +13,7 @@ use rustc_hash::FxHashSet;
 
 use lambada_graph::cost;
 use lambada_graph::placed::{Content, Item, Nest, Placed};
-use lambada_graph::{Axes, AxisId, Graph, Mechanism, Node, NodeId, Nominal, Part, Plan, Target};
+use lambada_graph::{Axes, AxisId, Graph, Mechanism, Node, NodeId, Nominal, Plan, Target};
 
 /// The most operations of the unrolled body of a tile.
 const LARGE: usize = 96;
@@ -168,12 +168,8 @@ impl<'a> Body<'a> {
             return Some(());
         }
         let mut parts = Vec::new();
-        self.graph.node(node).parts(&mut |part| parts.push(part));
-        for part in parts {
-            if let Part::Node(node) = part {
-                self.visit(node, seen)?;
-            }
-        }
+        self.graph.node(node).scalars(&mut |part| parts.push(part));
+        parts.into_iter().try_for_each(|part| self.visit(part, seen))?;
         match self.graph.node(node) {
             Node::Lit(_) | Node::Index(_) | Node::Reduce(..) => {}
             Node::Prim(op, _) => {

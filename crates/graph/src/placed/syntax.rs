@@ -197,6 +197,22 @@ impl Placed {
         carries.map(|carry| (scalar(carry.init), scalar(carry.next))).collect()
     }
 
+    /// The scalars that a nest computes for its items and states.
+    pub fn computed(&self, nest: &Nest) -> Vec<NodeId> {
+        let mut all = Vec::new();
+        for item in &nest.items {
+            all.extend(self.value(*item));
+            let (Item::Add(id, k), graph) = (item, &self.graph) else { continue };
+            let Content::Array(array) = self.buffer(*id).content else { continue };
+            let Array::Scatter(_, terms) = graph.array(array) else { continue };
+            let term = &terms[*k as usize];
+            all.extend(term.index.iter().chain(&term.when).chain([&term.value]));
+        }
+        let states = nest.carries.iter().flat_map(|l| self.states(*l));
+        all.extend(states.flat_map(|(first, next)| [first, next]));
+        all
+    }
+
     /// Whether an item adds to elements to which the nest comes back, rather than finishing one
     /// after the other. They are units before the nest runs.
     pub fn comes_back(&self, nest: &Nest, item: Item) -> bool {

@@ -6,7 +6,7 @@ use lambada_prim::Prim;
 use rustc_hash::FxHashSet;
 
 use lambada_graph::placed::WHOLE;
-use lambada_graph::{Axes, AxisId, Graph, NodeId, Part};
+use lambada_graph::{Axes, AxisId, Graph, NodeId};
 
 /// The largest extent of an unrolled axis.
 const INDICES: i64 = 32;
@@ -63,11 +63,7 @@ fn operations(graph: &Graph, node: NodeId) -> FxHashSet<NodeId> {
     let (mut found, mut open) = (FxHashSet::default(), vec![node]);
     while let Some(node) = open.pop() {
         if found.insert(node) && graph.reduction(node).is_none() {
-            graph.node(node).parts(&mut |part| {
-                if let Part::Node(part) = part {
-                    open.push(part);
-                }
-            });
+            graph.node(node).scalars(&mut |part| open.push(part));
         }
     }
     found
