@@ -1,11 +1,13 @@
 //! Messages of the command itself that do not concern a program.
 
+use std::fmt::Display;
 use std::path::Path;
 use std::time::Duration;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use lambada::{Found, Posterior};
 use lambada_draws::{Draws, Format, Wrong};
+use lambada_sample::Resumed;
 
 /// The thread that runs the command cannot be started.
 pub const NO_THREAD: &str = "error: the system has no memory for another thread\n";
@@ -217,6 +219,32 @@ pub fn far(shape: f64) -> String {
 /// Chains that end early.
 pub fn interrupted(made: usize, wanted: u64) -> String {
     format!("interrupted: each chain has {made} of {wanted} draws\n")
+}
+
+/// A run that ended early has left the states of its chains.
+pub fn goes_on(folder: &dyn Display) -> String {
+    format!("help: the same command goes on from there, by the chains in `{folder}`\n")
+}
+
+/// The folder of states has some, or cannot have any.
+pub fn resumed(folder: &dyn Display, what: &Resumed) -> String {
+    match what {
+        Resumed::After(_) => {
+            note(&format!("the chains go on from `{folder}`, where this command ended before"))
+        }
+        Resumed::OtherChain => note(&format!(
+            "`{folder}` has chains of another program, of other data or of other settings; this \
+             run replaces them"
+        )),
+        Resumed::NotKept(why) => note(&format!(
+            "`{folder}` cannot be written ({why}); if this run is killed, its draws are lost"
+        )),
+    }
+}
+
+/// States of chains that are no longer needed.
+pub fn not_removed(folder: &dyn Display, why: &std::io::Error) -> String {
+    format!("error: `{folder}` cannot be removed: {why}\n")
 }
 
 /// A density that is finite nowhere.

@@ -1,8 +1,8 @@
 //! The commands for statistical models.
 
 use std::num::NonZeroUsize;
-use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use lambada::{
@@ -10,8 +10,8 @@ use lambada::{
 };
 use lambada_draws::{Draws, Format, Summary, picture, warnings};
 use lambada_sample::{
-    Lints, Metric, Settings, Unpredicted, Unsampled, Watch, advi, laplace, lints, optima,
-    pathfinder, predict, sample, standard_errors,
+    Lints, Metric, Resumed, Settings, Unpredicted, Unsampled, Watch, advi, laplace, lints, optima,
+    pathfinder, predict, remove_states, sample, standard_errors,
 };
 
 use crate::args::{self, DataArgs, Drawing, Model, Predicting, Sampling, Searching, Table};
@@ -151,6 +151,7 @@ impl Shell {
                 args::Metric::Dense => Metric::Dense,
             },
             threads: self.threads.unwrap_or(cores),
+            states: output.map(|(path, _)| beside(path)),
         };
         let watched = Watched::new(&settings);
         let drawn = interrupt::keeps(|| sample(&posterior, &settings, &watched));
@@ -158,7 +159,7 @@ impl Shell {
         let draws = drawn.map_err(|why| self.unsampled(model, how, &posterior, &why))?;
         if draws.draws == 0 {
             report::tell(messages::NO_DRAWS);
-            return Err(String::new());
+            return interrupted(&draws, &settings);
         }
         if let Some((path, format)) = output {
             self.write_draws(path, format, &draws)?;
@@ -168,7 +169,7 @@ impl Shell {
             report::tell(&format!("\n{finding}\n"));
         }
         report::tell(&messages::sampled(&posterior, &draws, compiled, begun.elapsed()));
-        self.interrupted(&draws, &settings)
+        interrupted(&draws, &settings)
     }
 
     /// `lambada predict`
@@ -299,15 +300,6 @@ impl Shell {
         report::failure(&self.session, failure, self.color)
     }
 
-    /// Tells that the chains are shorter than they should be.
-    fn interrupted(&self, draws: &Draws, settings: &Settings) -> Result<(), Report> {
-        if draws.draws as u64 >= settings.draws {
-            return Ok(());
-        }
-        report::tell(&messages::interrupted(draws.draws, settings.draws));
-        Err(String::new())
-    }
-
     fn unsampled(
         &mut self,
         model: &Model,
@@ -342,6 +334,30 @@ fn doubt(posterior: &Posterior, seed: u64) {
     }
 }
 
+/// The folder for the states of the chains whose draws are for a file.
+fn beside(output: &Path) -> PathBuf {
+    let mut name = output.as_os_str().to_owned();
+    name.push(".chains");
+    name.into()
+}
+
+/// Removes the states of complete chains; tells that others are shorter than they should be.
+fn interrupted(draws: &Draws, settings: &Settings) -> Result<(), Report> {
+    let states = settings.states.as_deref();
+    if draws.draws as u64 >= settings.draws {
+        let Some(states) = states else { return Ok(()) };
+        let name = states.display();
+        return remove_states(states).map_err(|why| messages::not_removed(&name, &why));
+    }
+    if draws.draws > 0 {
+        report::tell(&messages::interrupted(draws.draws, settings.draws));
+    }
+    if let Some(states) = states {
+        report::tell(&messages::goes_on(&states.display()));
+    }
+    Err(String::new())
+}
+
 /// Prints the table of draws.
 fn tabled(draws: &Draws, how: Table) -> Result<Summary, Report> {
     let summary = Summary::of(draws);
@@ -363,13 +379,17 @@ struct Watched {
     bars: Vec<indicatif::ProgressBar>,
     warmup: u64,
     divergences: Vec<AtomicU64>,
+    /// The folder of states, and whether a note about it was given.
+    states: Option<PathBuf>,
+    noted: AtomicBool,
 }
 
 impl Watched {
     fn new(settings: &Settings) -> Watched {
         let bars = progress::chains(settings.chains, settings.warmup + settings.draws);
         let divergences = (0..settings.chains).map(|_| AtomicU64::new(0)).collect();
-        Watched { bars, warmup: settings.warmup, divergences }
+        let (states, noted) = (settings.states.clone(), AtomicBool::new(false));
+        Watched { bars, warmup: settings.warmup, divergences, states, noted }
     }
 
     fn end(&self) {
@@ -391,5 +411,15 @@ impl Watch for Watched {
 
     fn stops(&self) -> bool {
         interrupt::pressed()
+    }
+
+    fn resumed(&self, chain: usize, what: Resumed) {
+        if let (Resumed::After(draw), Some(bar)) = (&what, self.bars.get(chain)) {
+            bar.set_position(*draw);
+        }
+        let Some(states) = &self.states else { return };
+        if !self.noted.swap(true, Ordering::Relaxed) {
+            report::tell(&messages::resumed(&states.display(), &what));
+        }
     }
 }

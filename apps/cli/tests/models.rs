@@ -191,6 +191,39 @@ fn interrupted_chains_are_kept() {
     panic!("no draws after 80 seconds");
 }
 
+/// A command that is killed says nothing; the next one goes on from its chains.
+#[cfg(unix)]
+#[test]
+fn killed_chains_go_on() {
+    let folder = folder(SCHOOLS);
+    let words = ["sample", "p.lam", "schools", "--data", "p.json", "--warmup", "50", "--threads"];
+    let words = [&words[..], &["4", "--target-accept", "0.99", "--draws", "60000"]].concat();
+    let run = |name: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lambada"));
+        command.args(&words).args(["--output", name]).current_dir(folder.path());
+        command.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::piped());
+        command
+    };
+    let states = folder.path().join("killed.csv.chains");
+    let mut child = run("killed.csv").spawn().expect("the command starts");
+    let begun = std::time::Instant::now();
+    while !states.join("chain-4").exists() {
+        assert!(begun.elapsed().as_secs() < 100, "no state after 100 seconds");
+        let ended = child.try_wait().expect("it can be asked");
+        assert!(ended.is_none(), "it was done before it was killed");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    child.kill().and_then(|()| child.wait()).expect("it is killed");
+    assert!(!folder.path().join("killed.csv").exists());
+    let output = run("killed.csv").output().expect("it runs");
+    let err = text(&output.stderr);
+    assert!(output.status.success() && err.contains("go on from `killed.csv.chains`"), "{err}");
+    assert!(!states.exists());
+    assert!(run("whole.csv").output().expect("it runs").status.success());
+    let read = |name: &str| std::fs::read(folder.path().join(name)).expect("draws");
+    assert!(read("killed.csv") == read("whole.csv"), "other draws");
+}
+
 #[test]
 fn indices_of_data_are_told_as_they_are_in_the_file() {
     let folder = folder(

@@ -62,6 +62,7 @@ impl How {
                 other => return Err(unknown("metric", other, &["diag", "dense"])),
             },
             threads: self.threads.unwrap_or_else(cores),
+            states: None,
         })
     }
 }

@@ -7,6 +7,7 @@ use rand::rngs::ChaCha8Rng;
 use crate::Metric;
 use crate::path::{Point, Told, Walker};
 use crate::shape::{self, Moments, Shape};
+use crate::state::Each;
 
 /// Share of the warm-up with short windows, and of its end without changes of the shape.
 const EARLY: f64 = 0.3;
@@ -91,6 +92,20 @@ impl Adaptation {
         next.add(&walker.point);
         let steps = Steps::new(walker.step, target);
         Adaptation { metric, warmup, steps, now, next, size: LONG, fresh: true }
+    }
+
+    /// Calls `f` on all numbers of its state.
+    pub(crate) fn numbers(&mut self, f: Each) {
+        let Steps { target: _, center, lack, log, mean, count } = &mut self.steps;
+        [center, lack, log, mean, count].into_iter().for_each(&mut *f);
+        let windows = [&mut self.now, &mut self.next].into_iter();
+        for moments in windows.flat_map(|w| [&mut w.points, &mut w.gradients]) {
+            moments.numbers(f);
+        }
+        f(&mut self.size);
+        let mut fresh = f64::from(self.fresh);
+        f(&mut fresh);
+        self.fresh = fresh != 0.0;
     }
 
     /// Learns from a draw of the warm-up, the `draw`th from 0. `moved` is whether it is another

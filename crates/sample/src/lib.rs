@@ -4,7 +4,7 @@
 //! - `start`: initial points;
 //! - `path`: one draw; `shape`: the space in which it moves;
 //! - `adapt`: adaptation in the warm-up;
-//! - `nuts`: one chain;
+//! - `nuts`: one chain; `state`: its file, from which it goes on;
 //! - `mode`: optima, standard errors, and draws of the normal approximation;
 //! - `approximate`: normal distributions in the place of a posterior; `pathfinder`, `advi`: which;
 //! - `predict`: a definition for each draw;
@@ -26,8 +26,10 @@ mod pathfinder;
 mod predict;
 mod shape;
 mod start;
+mod state;
 
 use std::num::NonZeroUsize;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
@@ -41,6 +43,7 @@ pub use mode::{Optima, laplace, optima, standard_errors};
 pub use pathfinder::pathfinder;
 pub use predict::{Unpredicted, predict};
 pub use start::Unstarted;
+pub use state::remove_states;
 
 /// How to sample.
 #[derive(Clone, Debug)]
@@ -61,6 +64,10 @@ pub struct Settings {
     pub metric: Metric,
     /// Number of threads.
     pub threads: NonZeroUsize,
+    /// A folder for the states of chains [default: none]. Chains that it has go on from there, and
+    /// make the draws that they would have made without the interruption. Runs of less than a
+    /// second, unless they are interrupted, write nothing.
+    pub states: Option<PathBuf>,
 }
 
 impl Default for Settings {
@@ -74,6 +81,7 @@ impl Default for Settings {
             max_depth: 10,
             metric: Metric::Diagonal,
             threads: NonZeroUsize::MIN,
+            states: None,
         }
     }
 }
@@ -94,6 +102,20 @@ pub trait Watch: Sync {
 
     /// Whether the chains are to end with the draws that they have.
     fn stops(&self) -> bool;
+
+    /// The folder of [`Settings::states`] has a state of a chain, or cannot keep one.
+    fn resumed(&self, _chain: usize, _what: Resumed) {}
+}
+
+/// The state of a chain in a folder.
+#[derive(Debug)]
+pub enum Resumed<'e> {
+    /// The chain goes on after this number of draws, with those of the warm-up.
+    After(u64),
+    /// The state is that of another program, of other data or of other settings; the chain begins.
+    OtherChain,
+    /// The folder does not take the state.
+    NotKept(&'e std::io::Error),
 }
 
 /// Why there are no draws.

@@ -8,6 +8,7 @@ use rand::rngs::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
 use crate::shape::{Shape, dot};
+use crate::state::Each;
 
 /// An error of the energy by more than this is a divergence.
 const DIVERGENCE: f64 = 1000.0;
@@ -27,6 +28,13 @@ pub(crate) struct Point {
 impl Point {
     fn new(dimension: usize) -> Point {
         Point { coordinates: vec![0.0; dimension], density: 0.0, gradient: vec![0.0; dimension] }
+    }
+
+    /// Calls `f` on all numbers.
+    pub(crate) fn numbers(&mut self, f: Each) {
+        self.coordinates.iter_mut().for_each(&mut *f);
+        f(&mut self.density);
+        self.gradient.iter_mut().for_each(f);
     }
 
     fn copy(&mut self, other: &Point) {

@@ -1,6 +1,8 @@
 //! The linear map from the space in which the sampler moves, where the posterior is about as wide
 //! in all directions, to the coordinates.
 
+use crate::state::Each;
+
 /// The map.
 #[derive(Clone, Debug)]
 pub(crate) enum Shape {
@@ -11,6 +13,12 @@ pub(crate) enum Shape {
 }
 
 impl Shape {
+    /// Calls `f` on all numbers.
+    pub(crate) fn numbers(&mut self, f: Each) {
+        let (Shape::Scales(numbers) | Shape::Factor(numbers)) = self;
+        numbers.iter_mut().for_each(f);
+    }
+
     /// Adds `by` times the image of `v` to `to`.
     pub(crate) fn add_image(&self, v: &[f64], by: f64, to: &mut [f64]) {
         match self {
@@ -73,6 +81,12 @@ impl Moments {
             pairs,
             away: vec![0.0; dimension],
         }
+    }
+
+    /// Calls `f` on all numbers.
+    pub(crate) fn numbers(&mut self, f: Each) {
+        f(&mut self.count);
+        self.mean.iter_mut().chain(&mut self.products).for_each(f);
     }
 
     pub(crate) fn count(&self) -> f64 {

@@ -1,0 +1,179 @@
+//! The file of a chain's state. The same seed gives the same draws, so a chain that goes on from
+//! its file makes those of one that was never interrupted.
+//!
+//! A file has the settings, the place in the random numbers, and all numbers of the state; it is
+//! replaced as a whole. A chain goes on from it if the posterior has the density, the gradient and
+//! the values there that the file has, bit for bit: then program and data are those of before.
+
+use std::hash::{DefaultHasher, Hasher};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::nuts::Run;
+use crate::shape::Shape;
+use crate::{Metric, Resumed, Settings, Unsampled, Watch};
+
+/// A function of all numbers of a state, which reads or replaces them.
+pub(crate) type Each<'f> = &'f mut dyn FnMut(&mut f64);
+
+/// The first word of a file: its format.
+const FORMAT: u64 = u64::from_le_bytes(*b"lamchain");
+
+/// The time before a file is written, and between two of them at least.
+const INTERVAL: Duration = Duration::from_secs(1);
+
+/// The time between two writings, at least, as a multiple of that which one takes.
+const SELDOM: u32 = 50;
+
+/// The file of a chain.
+pub(crate) struct File {
+    path: PathBuf,
+    chain: usize,
+    settings: Settings,
+    due: Instant,
+    wait: Duration,
+    /// The number of draws in the file, if it is there.
+    written: Option<u64>,
+}
+
+impl File {
+    /// The file of a chain, if states are kept.
+    pub(crate) fn of(settings: &Settings, chain: usize) -> Option<File> {
+        let path = path(settings.states.as_deref()?, chain);
+        let (settings, due) = (settings.clone(), Instant::now() + INTERVAL);
+        Some(File { path, chain, settings, due, wait: INTERVAL, written: None })
+    }
+
+    /// The chain that the file has, or else one that begins, and the file to keep it in.
+    pub(crate) fn resumed<'p>(
+        mut self,
+        begun: impl Fn() -> Result<Run<'p>, Unsampled>,
+        watch: &dyn Watch,
+    ) -> Result<(Run<'p>, Option<File>), Unsampled> {
+        let mut run = begun()?;
+        if let Ok(bytes) = std::fs::read(&self.path) {
+            if self.restore(&bytes, &mut run).is_some() {
+                self.written = Some(run.made);
+                watch.resumed(self.chain, Resumed::After(run.made));
+            } else {
+                watch.resumed(self.chain, Resumed::OtherChain);
+                run = begun()?;
+            }
+        }
+        Ok((run, Some(self)))
+    }
+
+    /// Replaces the file, if it is time.
+    pub(crate) fn keep(&mut self, run: &mut Run, watch: &dyn Watch) {
+        if Instant::now() >= self.due {
+            self.write(run, watch);
+        }
+    }
+
+    /// Replaces the file after the last draw, unless the chain was so short that it has none.
+    pub(crate) fn keep_last(&mut self, run: &mut Run, watch: &dyn Watch) {
+        let ends_early = run.made < self.settings.warmup + self.settings.draws;
+        if (ends_early || self.written.is_some()) && self.written != Some(run.made) {
+            self.write(run, watch);
+        }
+    }
+
+    fn write(&mut self, run: &mut Run, watch: &dyn Watch) {
+        let begun = Instant::now();
+        let bytes = self.bytes(run);
+        let folder = self.path.parent().unwrap_or(Path::new("."));
+        let written = std::fs::create_dir_all(folder)
+            .and_then(|()| lambada::replace_file(&self.path, &bytes));
+        match written {
+            Ok(()) => self.written = Some(run.made),
+            Err(why) => watch.resumed(self.chain, Resumed::NotKept(&why)),
+        }
+        self.wait = INTERVAL.max(SELDOM * begun.elapsed());
+        self.due = Instant::now() + self.wait;
+    }
+
+    /// The words of the settings that decide the draws.
+    fn head(&self, dimension: usize, count: usize) -> [u64; 9] {
+        let Settings { warmup, seed, target_accept, max_depth, metric, .. } = self.settings;
+        let metric = match metric {
+            Metric::Diagonal => 0,
+            Metric::Dense => 1,
+        };
+        let (chain, dimension, count) = (self.chain as u64, dimension as u64, count as u64);
+        let target = target_accept.to_bits();
+        [FORMAT, chain, seed, warmup, target, max_depth, metric, dimension, count]
+    }
+
+    fn bytes(&self, run: &mut Run) -> Vec<u8> {
+        let (dimension, count) = run.sizes();
+        let at = run.generator.get_word_pos();
+        let factor = matches!(run.walker.shape, Shape::Factor(_));
+        let mut words = self.head(dimension, count).to_vec();
+        words.extend([run.made, u64::from(factor), at as u64, (at >> 64) as u64]);
+        run.numbers(&mut |x| words.push(x.to_bits()));
+        words.push(checksum(&words));
+        words.iter().flat_map(|word| word.to_le_bytes()).collect()
+    }
+
+    /// Gives a chain that has just begun the state of the file; `None` if the file is of another
+    /// chain, or of another format.
+    fn restore(&self, bytes: &[u8], run: &mut Run) -> Option<()> {
+        let (words, rest) = bytes.as_chunks::<8>();
+        let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
+        let (sum, words) = words.split_last()?;
+        let (dimension, count) = run.sizes();
+        let numbers = words.strip_prefix(&self.head(dimension, count))?;
+        let ([made, factor, low, high], numbers) = numbers.split_first_chunk::<4>()?;
+        let most = self.settings.warmup + self.settings.draws;
+        if !rest.is_empty() || checksum(words) != *sum || *made > most {
+            return None;
+        }
+        run.resize(*made, self.settings.warmup, *factor == 1);
+        let mut expected = 0;
+        run.numbers(&mut |_| expected += 1);
+        if expected != numbers.len() {
+            return None;
+        }
+        let mut numbers = numbers.iter().map(|word| f64::from_bits(*word));
+        run.numbers(&mut |x| *x = numbers.next().unwrap_or(f64::NAN));
+        run.generator.set_word_pos(u128::from(*low) | u128::from(*high) << 64);
+        run.is_of_posterior().then_some(())
+    }
+}
+
+/// The names of files begin so.
+const NAME: &str = "chain-";
+
+/// The names of unfinished files, of processes that were killed, begin so.
+const UNFINISHED: &str = ".tmp";
+
+/// The file of a chain in a folder.
+fn path(folder: &Path, chain: usize) -> PathBuf {
+    folder.join(format!("{NAME}{}", chain + 1))
+}
+
+/// Removes the states of chains, and their folder if it has nothing else.
+///
+/// # Errors
+/// Errors of the file system. It is none if there is no such folder.
+pub fn remove_states(folder: &Path) -> std::io::Result<()> {
+    let files = match std::fs::read_dir(folder) {
+        Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+        files => files?,
+    };
+    for file in files {
+        let file = file?;
+        let name = file.file_name();
+        let name = name.to_string_lossy();
+        if name.starts_with(NAME) || name.starts_with(UNFINISHED) {
+            std::fs::remove_file(file.path())?;
+        }
+    }
+    std::fs::remove_dir(folder).or(Ok(()))
+}
+
+fn checksum(words: &[u64]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    words.iter().for_each(|word| hasher.write_u64(*word));
+    hasher.finish()
+}
