@@ -344,13 +344,14 @@ impl Infer<'_> {
     }
 
     /// A later branch, against the type of the first. An open size of the first is not solved by an
-    /// unknown size of the later one. `open_result`: the result may have any size, so that literals
-    /// of different lengths are no problem.
+    /// unknown size of the later one, nor by that of `[]`, and the other way round: a branch without
+    /// elements does not mean that there never are any. `open_result`: the result may have any
+    /// size, so that literals of different lengths are no problem.
     fn other_branch(&mut self, expr: &Expr, first: &Exp, open_result: bool) -> Exp {
         let mut open = Vec::new();
         let expected = self.solver.copy_with(first.ty, &HashMap::new(), &mut |solver, size| {
             let size = solver.sizes.resolve(size);
-            let free = open_result && size.as_constant().is_some();
+            let free = size.as_constant().is_some_and(|size| open_result || size == 0);
             if !solver.sizes.is_open(&size) && !free {
                 return size;
             }
@@ -363,7 +364,8 @@ impl Infer<'_> {
         let exp = self.check(expr, expected, &why);
         for (size, own) in open {
             let own = self.solver.sizes.resolve(&own);
-            if size.as_constant().is_none() && !self.solver.sizes.is_unknown(&own) {
+            let empty = own.as_constant() == Some(0);
+            if size.as_constant().is_none() && !empty && !self.solver.sizes.is_unknown(&own) {
                 self.solver.here = expr.span;
                 if let Err(clash) = self.solver.equal_sizes(&size, &own) {
                     self.report_clash(clash, first.ty, exp.ty, expr.span, Some(&why));
