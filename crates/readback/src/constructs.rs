@@ -407,8 +407,7 @@ impl Printer<'_> {
         let outputs = (0..outs.len()).filter(|k| kept[*k]);
         let outputs = outputs.map(|k| (outs[k], &stm.binds[k], body.results[k])).collect();
         let each = Each { axis: (index, extent), body, outputs };
-        let copied = stm.binds.first().is_some_and(|p| self.fors.array(p.var).is_some());
-        if place(self, &each, lines) || !copied && elementwise(self, &each, lines) {
+        if place(self, &each, lines) || elementwise(self, &each, lines) {
             return;
         }
         let value = match stm.binds.first().and_then(|p| self.fors.array(p.var)) {

@@ -12,6 +12,7 @@ use lambada_surface::build;
 use lambada_surface::visit::children_mut;
 
 use crate::checking::with_shown_values;
+use crate::distributed::distribute;
 use crate::fors::Fors;
 use crate::interface::{Interface, Leaf, Reading};
 use crate::lines::Line;
@@ -20,6 +21,7 @@ use crate::names::Tokens;
 use crate::phases::{self, Comment};
 use crate::pieces::size_of;
 use crate::printer::Printer;
+use crate::separate::separate;
 use crate::unused::drop_unused;
 use crate::uses::Uses;
 
@@ -28,7 +30,10 @@ const AT_A_GLANCE: usize = 12;
 
 /// The function as a definition with the given interface. It must call no functions.
 pub fn definition(function: &Function, interface: &Interface) -> Def {
-    definition_in(function, interface, &NameTable::default(), 0)
+    let mut function = function.clone();
+    separate(&mut function);
+    distribute(&mut function);
+    definition_in(&function, interface, &NameTable::default(), 0)
 }
 
 /// A function of the library as a definition.
@@ -164,6 +169,7 @@ fn written(
 ) -> (Def, HashSet<Var>) {
     let locals = table.locals(at);
     let functions = || std::iter::once(function).chain(locals.iter().map(|l| &l.function));
+    let fors = Fors::of(functions());
     let mut printer = Printer {
         table,
         locals,
@@ -172,8 +178,8 @@ fn written(
         handles: Handles::default(),
         names: &function.names,
         tokens: Tokens::new(&function.names),
-        uses: Uses::new(functions().map(|f| &f.body), named, &table.silent),
-        fors: Fors::of(functions()),
+        uses: Uses::new(functions().map(|f| &f.body), named, &table.silent, &fors),
+        fors,
         extrema: HashMap::new(),
         inline: table.nulls(at),
         exported: HashSet::new(),

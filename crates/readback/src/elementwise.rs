@@ -10,7 +10,7 @@
 //! * Assumes: arithmetic and scalar functions of reals serve arrays.
 //! * Gives: nothing for a body with anything else, or with an array that is larger than the range.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use lambada_anf::{Atom, Block, Effect, Elem, Exp, Nest, Op, Out, Param, Stm, Var};
 use lambada_prim::{Prim, ReduceOp, ScalarTy, Surface};
@@ -18,23 +18,34 @@ use lambada_surface::ast::Expr;
 use lambada_surface::{build, print_expr};
 
 use crate::checking::is_written_check;
+use crate::fors::Fors;
 use crate::lines::Line;
 use crate::pieces::call;
 use crate::printer::Printer;
 
 /// A body as it is read.
 #[derive(Default)]
-struct Reading {
-    /// The indices of the nested `for`s, outermost first, with the sizes of their ranges.
+pub(crate) struct Reading {
+    /// The indices of the `for`s around, outermost first, with the sizes of their ranges.
     axes: Vec<(Var, Atom)>,
-    /// Elements: the variable, the array, the places of the row in it, and whether its axes are
-    /// exchanged.
-    elements: Vec<(Var, Var, Vec<Atom>, bool)>,
+    /// The sizes of all ranges.
+    pub(crate) extents: HashMap<Var, Atom>,
     /// Rows of arrays, with their places.
     rows: HashMap<Var, (Var, Vec<Atom>)>,
-    prims: Vec<(Var, Prim, Vec<Atom>)>,
-    /// The variables that are arrays in the text.
-    arrays: HashSet<Var>,
+    pub(crate) steps: Vec<Step>,
+    /// The variables that are arrays in the text, with the axes of these, outermost first.
+    pub(crate) arrays: HashMap<Var, Vec<Var>>,
+    /// The results of `for`s inside, with the values that they collect.
+    collected: HashMap<Var, Var>,
+}
+
+/// A value of a body.
+pub(crate) enum Step {
+    /// An element of the array at these places and then at its axes, which may be exchanged.
+    Element { var: Var, array: Var, row: Vec<Atom>, exchanged: bool },
+    Prim(Var, Prim, Vec<Atom>),
+    /// The product of elements of two arrays on different axes.
+    Outer(Var, [Atom; 2]),
 }
 
 /// The factors of products of two arrays.
@@ -48,49 +59,52 @@ pub(crate) struct Each<'a> {
     pub(crate) outputs: Vec<(Out, &'a Param, Atom)>,
 }
 
+impl Each<'_> {
+    /// The arithmetic of arrays that it is, with the variables of the results.
+    pub(crate) fn reading(&self, fors: &Fors) -> Option<(Reading, Vec<Var>)> {
+        let reduces = |(out, p, _): &(Out, &Param, Atom)| match out {
+            Out::Collect => true,
+            Out::Reduce(ReduceOp::Add) => p.ty.dims.is_empty(),
+            Out::Reduce(ReduceOp::Max | ReduceOp::Min) => fors.has_iterations(p.var),
+            Out::Reduce(_) => false,
+        };
+        let results: Vec<Atom> = self.outputs.iter().map(|(_, _, result)| *result).collect();
+        // One that copies an array has its name.
+        let copies = self.outputs.first().is_some_and(|(_, p, _)| fors.array(p.var).is_some());
+        if copies || self.outputs.is_empty() || !self.outputs.iter().all(reduces) {
+            return None;
+        }
+        read(fors, vec![self.axis], self.body, &results)
+    }
+
+    /// Its reading, if it is printed as arithmetic: [`crate::distributed`] gives it one output.
+    pub(crate) fn whole(&self, fors: &Fors) -> Option<(Reading, Vec<Var>)> {
+        if self.outputs.len() == 1 { self.reading(fors) } else { None }
+    }
+}
+
+impl Reading {
+    /// For each element, the array that the text mentions instead.
+    pub(crate) fn elements(&self) -> impl Iterator<Item = (Var, Var)> {
+        self.steps.iter().filter_map(|step| match step {
+            Step::Element { var, array, .. } => Some((*var, *array)),
+            Step::Prim(..) | Step::Outer(..) => None,
+        })
+    }
+}
+
 /// Prints a `for` as arithmetic of arrays, and says whether that can be done.
 pub(crate) fn elementwise(of: &mut Printer, each: &Each, lines: &mut Vec<Line>) -> bool {
-    let Each { axis, body, outputs } = each;
-    let reduces = |(out, p, _): &(Out, &Param, Atom)| match out {
-        Out::Collect => true,
-        Out::Reduce(ReduceOp::Add) => p.ty.dims.is_empty(),
-        Out::Reduce(ReduceOp::Max | ReduceOp::Min) => of.fors.has_iterations(p.var),
-        Out::Reduce(_) => false,
+    let Some((reading, last)) = each.whole(&of.fors) else { return false };
+    let mut factors = arrays(of, &reading, &last, lines);
+    let (out, p, _) = each.outputs[0];
+    let value = of.atom(last[0].into());
+    let value = match (out, factors.remove(&last[0])) {
+        (Out::Collect, _) => value,
+        (Out::Reduce(ReduceOp::Add), Some(factors)) => call("dot", factors),
+        (Out::Reduce(op), _) => of.reduced(op, p, value),
     };
-    let results: Vec<Atom> = outputs.iter().map(|(_, _, result)| *result).collect();
-    if outputs.is_empty() || !outputs.iter().all(reduces) {
-        return false;
-    }
-    let Some((last, factors)) = arrays(of, vec![*axis], body, &results, lines) else {
-        return false;
-    };
-    let mut named: HashMap<Var, Var> = HashMap::new();
-    for ((out, p, _), result) in outputs.iter().zip(&last) {
-        let several = last.iter().filter(|other| *other == result).count() > 1;
-        let value = of.atom((*result).into());
-        if *out == Out::Collect && several {
-            // An array that is summed, too, has a name.
-            let name = of.tokens.bind(p.var);
-            lines.push(Line::named(&name, value, Some(p.var)));
-            named.insert(*result, p.var);
-        } else if *out == Out::Collect {
-            of.define(p.var, value, lines);
-        }
-    }
-    for ((out, p, _), result) in outputs.iter().zip(&last) {
-        let Out::Reduce(op) = out else { continue };
-        let array = match named.get(result) {
-            Some(array) => of.name(*array),
-            None => of.atom((*result).into()),
-        };
-        let value = match factors.get(result) {
-            Some(factors) if *op == ReduceOp::Add && !named.contains_key(result) => {
-                call("dot", factors.clone())
-            }
-            _ => of.reduced(*op, p, array),
-        };
-        of.define(p.var, value, lines);
-    }
+    of.define(p.var, value, lines);
     true
 }
 
@@ -121,8 +135,11 @@ pub(crate) fn place(of: &mut Printer, each: &Each, lines: &mut Vec<Line>) -> boo
     };
     let block = Block { stms: before.to_vec(), results: vec![*e] };
     let (count, inline) = (lines.len(), of.inline.clone());
-    let array = arrays(of, vec![*axis], &block, &[*e], lines);
-    let array = array.map(|(last, _)| of.atom(last[0].into()));
+    let read = read(&of.fors, vec![*axis], &block, &[*e]);
+    let array = read.map(|(reading, last)| {
+        arrays(of, &reading, &last, lines);
+        of.atom(last[0].into())
+    });
     match array.filter(|array| lines.len() == count && print_expr(array) == text) {
         Some(array) => {
             let name = if op == ReduceOp::Max { "argmax" } else { "argmin" };
@@ -137,117 +154,169 @@ pub(crate) fn place(of: &mut Printer, each: &Each, lines: &mut Vec<Line>) -> boo
     }
 }
 
-/// Makes the results of a body texts for whole arrays; returns their variables, and the factors
-/// of products of arrays.
+/// Makes the values of a body texts for whole arrays; returns the factors of products of arrays.
 pub(crate) fn arrays(
     of: &mut Printer,
+    reading: &Reading,
+    last: &[Var],
+    lines: &mut Vec<Line>,
+) -> Factors {
+    let mut factors = HashMap::new();
+    for step in &reading.steps {
+        let (var, value) = match step {
+            Step::Element { var, array, row, exchanged } => {
+                let array = of.atom((*array).into());
+                let whole =
+                    if row.is_empty() { array } else { build::index(array, of.atoms(row)) };
+                let whole = if *exchanged { call("transpose", [whole]) } else { whole };
+                of.inline.insert(*var, whole);
+                continue;
+            }
+            Step::Prim(var, op, args) => {
+                let is_array = |x: &Atom| x.as_var().is_some_and(|x| reading.is_array(x));
+                if *op == Prim::Mul && args.iter().all(is_array) {
+                    factors.insert(*var, [of.atom(args[0]), of.atom(args[1])]);
+                }
+                (*var, of.prim(*op, args))
+            }
+            Step::Outer(var, args) => (*var, call("outer", of.atoms(args))),
+        };
+        if of.uses.count(var) > 1 && !last.contains(&var) {
+            let name = of.tokens.bind(var);
+            lines.push(Line::named(&name, value, Some(var)));
+        } else {
+            of.inline.insert(var, value);
+        }
+    }
+    factors
+}
+
+/// Reads a body in ranges; returns the variables of its results, too.
+pub(crate) fn read(
+    fors: &Fors,
     axes: Vec<(Var, Atom)>,
     body: &Block,
     results: &[Atom],
-    lines: &mut Vec<Line>,
-) -> Option<(Vec<Var>, Factors)> {
-    let mut reading = Reading { axes, ..Reading::default() };
-    let last = read(of, body, results, &mut reading)?;
-    if last.iter().any(|x| !reading.arrays.contains(x)) {
-        return None;
-    }
-    for (var, array, row, exchanged) in &reading.elements {
-        let array = of.atom((*array).into());
-        let whole = if row.is_empty() { array } else { build::index(array, of.atoms(row)) };
-        let whole = if *exchanged { call("transpose", [whole]) } else { whole };
-        of.inline.insert(*var, whole);
-    }
-    let mut factors = HashMap::new();
-    for (var, op, args) in &reading.prims {
-        let is_array = |x: &Atom| x.as_var().is_some_and(|x| reading.arrays.contains(&x));
-        if *op == Prim::Mul && args.iter().all(is_array) {
-            factors.insert(*var, [of.atom(args[0]), of.atom(args[1])]);
-        }
-        let value = of.prim(*op, args);
-        if of.uses.count(*var) > 1 && !last.contains(var) {
-            let name = of.tokens.bind(*var);
-            lines.push(Line::named(&name, value, Some(*var)));
-        } else {
-            of.inline.insert(*var, value);
-        }
-    }
-    Some((last, factors))
+) -> Option<(Reading, Vec<Var>)> {
+    let extents = axes.iter().copied().collect();
+    let mut reading = Reading { axes, extents, ..Reading::default() };
+    let last = reading.block(fors, body, results)?;
+    Some((reading, last))
 }
 
-/// Reads a body; returns the variables of its results.
-fn read(of: &Printer, body: &Block, results: &[Atom], reading: &mut Reading) -> Option<Vec<Var>> {
-    let last: Vec<Var> = results.iter().map(|a| a.as_var()).collect::<Option<_>>()?;
-    for (k, stm) in body.stms.iter().enumerate() {
-        if stm.exp.effect() == Effect::Fails && !is_written_check(stm) {
-            continue;
-        }
-        let [p] = &stm.binds[..] else { return None };
-        match &stm.exp {
-            Exp::Op(Op::Index(array, at)) => element(of, p, *array, at, reading)?,
-            Exp::Op(Op::Prim(op, args)) => {
-                let is_index =
-                    |a: &Atom| reading.axes.iter().any(|(index, _)| *a == (*index).into());
-                if !serves_arrays(*op) || args.iter().any(is_index) {
-                    return None;
-                }
-                let is_array = |a: &Atom| a.as_var().is_some_and(|x| reading.arrays.contains(&x));
-                if args.iter().any(is_array) {
-                    reading.arrays.insert(p.var);
-                }
-                reading.prims.push((p.var, *op, args.clone()));
-            }
-            Exp::Nest(Nest::For { index, extent, outs, body: inner })
-                if k + 1 == body.stms.len() && outs[..] == [Out::Collect] && last == [p.var] =>
-            {
-                reading.axes.push((*index, *extent));
-                return read(of, inner, &inner.results, reading);
-            }
-            Exp::Op(_) | Exp::Nest(_) => return None,
-        }
+impl Reading {
+    fn is_array(&self, var: Var) -> bool {
+        self.arrays.contains_key(&var)
     }
-    // An element of fewer axes would make a smaller array.
-    let axes = reading.axes.len();
-    let deep = |(_, array, row, _): &(Var, Var, Vec<Atom>, bool)| {
-        of.fors.ty(*array).is_some_and(|ty| ty.dims.len() == row.len() + axes)
-    };
-    reading.elements.iter().all(deep).then_some(last)
-}
 
-/// Reads an element or a row of an array.
-fn element(of: &Printer, p: &Param, array: Var, at: &[Atom], reading: &mut Reading) -> Option<()> {
-    let (array, mut places) = reading.rows.get(&array).cloned().unwrap_or((array, Vec::new()));
-    places.extend(at);
-    if !p.ty.dims.is_empty() {
-        reading.rows.insert(p.var, (array, places));
-        return Some(());
+    fn is_axis(&self, atom: &Atom) -> bool {
+        self.axes.iter().any(|(index, _)| *atom == (*index).into())
     }
-    let ty = of.fors.ty(array)?;
-    let first = places.len().checked_sub(reading.axes.len())?;
-    let (row, own) = places.split_at(first);
-    let is_index = |a: &Atom| reading.axes.iter().any(|(index, _)| *a == (*index).into());
-    let fits = |own: &[Atom]| {
-        let axes = reading.axes.iter().zip(own).zip(&ty.dims[first..]);
-        axes.into_iter()
-            .all(|(((index, n), place), m)| *place == Atom::Var(*index) && of.fors.equal(*n, *m))
-    };
-    let crosswise = || {
-        let ([(i, n), (j, m)], [a, b]) = (&reading.axes[..], own) else { return false };
-        *a == Atom::Var(*j)
-            && *b == Atom::Var(*i)
-            && of.fors.equal(*n, ty.dims[first + 1])
-            && of.fors.equal(*m, ty.dims[first])
-    };
-    let exchanged = match fits(own) {
-        true => false,
-        false if crosswise() => true,
-        false => return None,
-    };
-    if ty.elem != Elem::REAL || ty.dims.len() != places.len() || row.iter().any(is_index) {
-        return None;
+
+    fn block(&mut self, fors: &Fors, body: &Block, results: &[Atom]) -> Option<Vec<Var>> {
+        for stm in &body.stms {
+            if stm.exp.effect() == Effect::Fails && !is_written_check(stm) {
+                continue;
+            }
+            match (&stm.exp, &stm.binds[..]) {
+                (Exp::Op(Op::Index(array, at)), [p]) => self.element(fors, p, *array, at)?,
+                (Exp::Op(Op::Prim(op, args)), [p]) => self.prim(p.var, *op, args)?,
+                (Exp::Nest(Nest::For { index, extent, outs, body }), _)
+                    if outs.iter().all(|out| *out == Out::Collect) =>
+                {
+                    self.axes.push((*index, *extent));
+                    self.extents.insert(*index, *extent);
+                    let last = self.block(fors, body, &body.results)?;
+                    self.axes.pop();
+                    for (p, value) in stm.binds.iter().zip(last) {
+                        self.arrays.insert(p.var, self.arrays[&value].clone());
+                        self.collected.insert(p.var, value);
+                    }
+                }
+                (Exp::Op(_) | Exp::Nest(_), _) => return None,
+            }
+        }
+        let axes: Vec<Var> = self.axes.iter().map(|(index, _)| *index).collect();
+        let result = |atom: &Atom| {
+            let var = atom.as_var()?;
+            // A value of fewer axes would make a smaller array.
+            self.arrays.get(&var)?.starts_with(&axes).then_some(())?;
+            Some(self.collected.get(&var).copied().unwrap_or(var))
+        };
+        results.iter().map(result).collect()
     }
-    reading.elements.push((p.var, array, row.to_vec(), exchanged));
-    reading.arrays.insert(p.var);
-    Some(())
+
+    /// A scalar function of invariant scalars and of arrays of the same axes, or a product of
+    /// arrays on two axes.
+    fn prim(&mut self, var: Var, op: Prim, args: &[Atom]) -> Option<()> {
+        let of_nested = |a: &Atom| a.as_var().is_some_and(|x| self.collected.contains_key(&x));
+        if !serves_arrays(op) || args.iter().any(|a| self.is_axis(a) || of_nested(a)) {
+            return None;
+        }
+        let mut axes = args.iter().filter_map(|a| self.arrays.get(&a.as_var()?));
+        let Some(first) = axes.next().cloned() else {
+            self.steps.push(Step::Prim(var, op, args.to_vec()));
+            return Some(());
+        };
+        if axes.clone().all(|other| *other == first) {
+            self.arrays.insert(var, first);
+            self.steps.push(Step::Prim(var, op, args.to_vec()));
+            return Some(());
+        }
+        let ([a], Some([b]), Prim::Mul) = (&first[..], axes.next().map(|axes| &axes[..]), op)
+        else {
+            return None;
+        };
+        let place = |axis: &Var| self.axes.iter().position(|(index, _)| index == axis);
+        let (both, factors) = match place(a) < place(b) {
+            true => (vec![*a, *b], [args[0], args[1]]),
+            false => (vec![*b, *a], [args[1], args[0]]),
+        };
+        self.arrays.insert(var, both);
+        self.steps.push(Step::Outer(var, factors));
+        Some(())
+    }
+
+    /// An element or a row of an array.
+    fn element(&mut self, fors: &Fors, p: &Param, array: Var, at: &[Atom]) -> Option<()> {
+        let (array, mut places) = self.rows.get(&array).cloned().unwrap_or((array, Vec::new()));
+        places.extend(at);
+        if self.is_array(array) {
+            return None;
+        }
+        if !p.ty.dims.is_empty() {
+            self.rows.insert(p.var, (array, places));
+            return Some(());
+        }
+        let ty = fors.ty(array)?;
+        let first = places.iter().rposition(|place| !self.is_axis(place)).map_or(0, |k| k + 1);
+        let (row, own) = places.split_at(first);
+        if ty.elem != Elem::REAL || ty.dims.len() != places.len() || row.iter().any(|a| self.is_axis(a))
+        {
+            return None;
+        }
+        // The axes by their order in the array.
+        let mut axes = Vec::new();
+        for (place, size) in own.iter().zip(&ty.dims[first..]) {
+            let k = self.axes.iter().position(|(index, _)| *place == (*index).into())?;
+            fors.equal(self.axes[k].1, *size).then_some(())?;
+            axes.push(k);
+        }
+        let exchanged = matches!(axes[..], [a, b] if a > b);
+        axes.sort_unstable();
+        let in_order = axes.iter().zip(own).all(|(k, place)| *place == self.axes[*k].0.into());
+        axes.dedup();
+        if axes.len() < own.len() || !(in_order || exchanged) {
+            return None;
+        }
+        if axes.is_empty() {
+            return None; // an empty range does not read it
+        }
+        self.arrays.insert(p.var, axes.iter().map(|k| self.axes[*k].0).collect());
+        let row = row.to_vec();
+        self.steps.push(Step::Element { var: p.var, array, row, exchanged });
+        Some(())
+    }
 }
 
 /// A scalar primitive, with what it binds.

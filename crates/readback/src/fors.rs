@@ -5,7 +5,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::bounds::ScopedFacts;
-use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Stm, Ty, Var};
+use lambada_anf::{Atom, Block, Exp, Function, Nest, Op, Param, Stm, Ty, Var};
 
 #[derive(Default)]
 pub(crate) struct Fors {
@@ -46,6 +46,11 @@ impl Fors {
     /// The type of a variable.
     pub(crate) fn ty(&self, var: Var) -> Option<&Ty> {
         self.types.get(&var)
+    }
+
+    /// Sets the type of a variable.
+    pub(crate) fn define(&mut self, p: &Param) {
+        self.types.insert(p.var, p.ty.clone());
     }
 
     /// Whether it is an array of zeros.

@@ -23,6 +23,7 @@ mod choices;
 mod constructs;
 mod declared;
 mod definition;
+mod distributed;
 mod elementwise;
 mod fields;
 mod fors;

@@ -21,8 +21,10 @@ pub(crate) fn literal(value: Scalar) -> Expr {
 }
 
 /// Names of the language that this crate prints, besides primitives.
-pub(crate) const CALLED: [&str; 10] =
-    ["length", "sum", "product", "reduce", "min", "max", "inspect", "pi", "inf", "nan"];
+pub(crate) const CALLED: [&str; 17] = [
+    "length", "sum", "product", "reduce", "min", "max", "inspect", "pi", "inf", "nan", "dot", "outer",
+    "transpose", "maximum", "minimum", "argmax", "argmin",
+];
 
 /// `f a b`, for a function of the language.
 pub(crate) fn call(f: &str, args: impl IntoIterator<Item = Expr>) -> Expr {

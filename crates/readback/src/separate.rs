@@ -10,15 +10,19 @@
 
 use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Effect, Exp, Names, Nest, Op, Renaming, Stm, Var};
+use lambada_anf::{Atom, Block, Effect, Exp, Function, Names, Nest, Op, Renaming, Stm, Var};
 
 use crate::checking::is_written_check;
 
-/// Separates the `for`s of a block.
-pub(crate) fn separate(block: &mut Block, names: &mut Names) {
+/// Separates the `for`s of a function.
+pub(crate) fn separate(function: &mut Function) {
+    separated(&mut function.body, &mut function.names);
+}
+
+fn separated(block: &mut Block, names: &mut Names) {
     let mut written = Vec::with_capacity(block.stms.len());
     for mut stm in std::mem::take(&mut block.stms) {
-        stm.exp.blocks_mut().into_iter().for_each(|inner| separate(inner, names));
+        stm.exp.blocks_mut().into_iter().for_each(|inner| separated(inner, names));
         match groups(&stm) {
             Some(groups) => written.extend(groups.iter().map(|group| one(&stm, group, names))),
             None => written.push(stm),

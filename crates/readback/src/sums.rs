@@ -11,7 +11,7 @@ use lambada_anf::{Block, Exp, Nest, Op, Stm};
 use lambada_surface::ast::{BinaryOp, Expr, ExprKind};
 use lambada_surface::build;
 
-use crate::elementwise::arrays;
+use crate::elementwise::{arrays, read};
 use crate::lines::Line;
 use crate::pieces::call;
 use crate::printer::Printer;
@@ -81,7 +81,8 @@ fn each(of: &mut Printer, stm: &Stm, it: Accumulator, lines: &mut Vec<Line>) -> 
         ordered.push(fits.then_some((*axis, *extent))?);
     }
     let block = Block { stms: before.to_vec(), results: vec![*value] };
-    let (last, _) = arrays(of, ordered, &block, &[*value], lines)?;
+    let (reading, last) = read(&of.fors, ordered, &block, &[*value])?;
+    arrays(of, &reading, &last, lines);
     Some(of.atom(last[0].into()))
 }
 

@@ -6,6 +6,8 @@ use std::collections::{HashMap, HashSet};
 use lambada_anf::{Atom, Block, Effect, Exp, FnId, LoopKind, Nest, Op, Stm, Var};
 
 use crate::checking::{is_written_check, shows};
+use crate::elementwise::Each;
+use crate::fors::Fors;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
@@ -30,13 +32,14 @@ impl Uses {
         blocks: impl IntoIterator<Item = &'b Block>,
         types: &HashSet<Var>,
         silent: &HashSet<FnId>,
+        fors: &Fors,
     ) -> Uses {
         let mut uses = Uses { silent: silent.clone(), ..Uses::default() };
         for var in types {
             uses.uses.insert(*var, Use { count: 1, deepest: usize::MAX });
         }
         for block in blocks {
-            uses.block(block, &vec![true; block.results.len()], 0);
+            uses.block(fors, block, &vec![true; block.results.len()], 0);
         }
         uses
     }
@@ -91,7 +94,7 @@ impl Uses {
         }
     }
 
-    fn block(&mut self, block: &Block, kept: &[bool], depth: usize) {
+    fn block(&mut self, fors: &Fors, block: &Block, kept: &[bool], depth: usize) {
         for p in block.stms.iter().flat_map(|s| &s.binds) {
             self.depth_of.insert(p.var, depth);
         }
@@ -100,26 +103,35 @@ impl Uses {
         }
         for stm in block.stms.iter().rev() {
             if self.printed(stm) {
-                self.statement(stm, depth);
+                self.statement(fors, stm, depth);
             }
         }
     }
 
-    fn statement(&mut self, stm: &Stm, depth: usize) {
+    fn statement(&mut self, fors: &Fors, stm: &Stm, depth: usize) {
         match &stm.exp {
-            Exp::Nest(Nest::For { body, .. }) => {
+            Exp::Nest(Nest::For { index, extent, outs, body }) => {
                 let kept = self.kept(stm);
-                self.block(body, &first_of_each(&body.results, &kept), depth + 1);
+                let outputs = (0..outs.len()).filter(|k| kept[*k]);
+                let outputs = outputs.map(|k| (outs[k], &stm.binds[k], body.results[k])).collect();
+                let each = Each { axis: (*index, *extent), body, outputs };
+                let whole = each.whole(fors);
+                let inside = if whole.is_some() { depth } else { depth + 1 };
+                self.block(fors, body, &first_of_each(&body.results, &kept), inside);
+                // Its text mentions an array as often as its elements are used.
+                for (element, array) in whole.iter().flat_map(|(reading, _)| reading.elements()) {
+                    (1..self.count(element)).for_each(|_| self.atom(array.into(), depth));
+                }
             }
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 let kept = self.kept(stm);
-                self.block(then, &kept, depth);
-                self.block(otherwise, &kept, depth);
+                self.block(fors, then, &kept, depth);
+                self.block(fors, otherwise, &kept, depth);
             }
             Exp::Nest(Nest::Loop { kind, body, .. }) => {
-                self.block(body, &vec![true; body.results.len()], depth + 1);
+                self.block(fors, body, &vec![true; body.results.len()], depth + 1);
                 if let LoopKind::While(cond) = kind {
-                    self.block(cond, &[true], depth + 1);
+                    self.block(fors, cond, &[true], depth + 1);
                 }
             }
             Exp::Op(Op::Fill(_)) => stm.binds[0].ty.dims.iter().for_each(|d| self.atom(*d, depth)),
