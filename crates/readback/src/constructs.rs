@@ -9,10 +9,10 @@ use lambada_anf::{
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Spelling, Surface, Tensor};
 use lambada_source::{Part, Site};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
-use lambada_surface::{build, print_expr};
+use lambada_surface::build;
 
 use crate::choices;
-use crate::elementwise::{Each, elementwise, place};
+use crate::elementwise::{Each, elementwise};
 use crate::known::known_call;
 use crate::lines::Line;
 use crate::locals;
@@ -407,7 +407,14 @@ impl Printer<'_> {
         let outputs = (0..outs.len()).filter(|k| kept[*k]);
         let outputs = outputs.map(|k| (outs[k], &stm.binds[k], body.results[k])).collect();
         let each = Each { axis: (index, extent), body, outputs };
-        if place(self, &each, lines) || elementwise(self, &each, lines) {
+        if let [p] = &stm.binds[..]
+            && let Some((op, array)) = self.fors.place(p.var)
+        {
+            let name = if op == ReduceOp::Max { "argmax" } else { "argmin" };
+            let value = call(name, [self.atom(array.into())]);
+            return self.define(p.var, value, lines);
+        }
+        if elementwise(self, &each, lines) {
             return;
         }
         let value = match stm.binds.first().and_then(|p| self.fors.array(p.var)) {
@@ -499,7 +506,6 @@ impl Printer<'_> {
             ReduceOp::Min if self.fors.has_iterations(bound.var) => "minimum",
             _ => return reduced(op, bound.ty.elem.scalar(), array), // needs no element
         };
-        self.extrema.insert(bound.var, (op, print_expr(&array)));
         call(function, [array])
     }
 

@@ -180,7 +180,6 @@ fn written(
         tokens: Tokens::new(&function.names),
         uses: Uses::new(functions().map(|f| &f.body), named, &table.silent, &fors),
         fors,
-        extrema: HashMap::new(),
         inline: table.nulls(at),
         exported: HashSet::new(),
         ints: HashSet::new(),

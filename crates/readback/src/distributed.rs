@@ -18,7 +18,8 @@ use lambada_anf::{
 };
 use lambada_prim::{Prim, ReduceOp};
 
-use crate::elementwise::{Each, Reading, Step};
+use crate::elementwise::{Each, Reading, Step, read};
+use crate::extrema::{Search, search};
 use crate::fors::Fors;
 
 /// Distributes the `for`s of a function.
@@ -70,6 +71,12 @@ impl Pass<'_> {
             if !image.is_empty() {
                 image.apply_stm(&mut stm);
             }
+            if let Some(array) = self.searched(&mut stm)
+                && let Some(parts) = self.parts(&array, &mut image, &mut own)
+            {
+                written.extend(parts);
+                image.apply_stm(&mut stm);
+            }
             match self.parts(&stm, &mut image, &mut own) {
                 Some(parts) => written.extend(parts),
                 None => {
@@ -81,6 +88,24 @@ impl Pass<'_> {
         block.stms = written;
         block.results.iter_mut().for_each(|result| *result = image.atom(*result));
         own.iter().for_each(|key| _ = self.known.remove(key));
+    }
+
+    /// Lets a search read an array that it computed; returns the `for` that makes the array.
+    fn searched(&mut self, stm: &mut Stm) -> Option<Stm> {
+        let Search { before, element, .. } = search(stm)?;
+        let (element, count) = (element.as_var()?, before.len());
+        let Exp::Nest(Nest::For { index, extent, body, .. }) = &mut stm.exp else { return None };
+        let block = Block { stms: body.stms[..count].to_vec(), results: vec![element.into()] };
+        read(&self.fors, vec![(*index, *extent)], &block, &block.results).filter(|_| count > 1)?;
+        let p = Param { var: self.names.again(element), ty: Ty::real().array_of(*extent) };
+        let read = Op::Index(p.var, vec![(*index).into()]);
+        let first = Stm::new(vec![Param { var: element, ty: Ty::real() }], read);
+        let (own, outs) = (self.names.again(*index), vec![Out::Collect]);
+        let mut renaming = Renaming::new();
+        renaming.insert(*index, own.into());
+        let block = renaming.copy(&block, self.names);
+        body.stms.splice(..count, [first]);
+        Some(Stm::new(vec![p], Nest::For { index: own, extent: *extent, outs, body: block }))
     }
 
     /// The operations of a `for`, if it is arithmetic of arrays. `image`: grows by the outputs that

@@ -4,7 +4,6 @@
 //!   for i < n => exp x[i] * c - y[k, i]              exp x * c - y[k]
 //!   for i < n, j < m => x[j, i]                      transpose x
 //!   sum (for i < n => let d = x[i] - c in d * d)     let d = x - c … dot d d
-//!   minimum (for i < n => if x[i] == maximum x … )   argmax x
 //! ```
 //!
 //! * Assumes: arithmetic and scalar functions of reals serve arrays.
@@ -12,10 +11,10 @@
 
 use std::collections::HashMap;
 
-use lambada_anf::{Atom, Block, Effect, Elem, Exp, Nest, Op, Out, Param, Stm, Var};
+use lambada_anf::{Atom, Block, Effect, Elem, Exp, Nest, Op, Out, Param, Var};
 use lambada_prim::{Prim, ReduceOp, ScalarTy, Surface};
 use lambada_surface::ast::Expr;
-use lambada_surface::{build, print_expr};
+use lambada_surface::build;
 
 use crate::checking::is_written_check;
 use crate::fors::Fors;
@@ -106,52 +105,6 @@ pub(crate) fn elementwise(of: &mut Printer, each: &Each, lines: &mut Vec<Line>) 
     };
     of.define(p.var, value, lines);
     true
-}
-
-/// The place of an extremum in an array: the first element that is equal to it, or NaN.
-pub(crate) fn place(of: &mut Printer, each: &Each, lines: &mut Vec<Line>) -> bool {
-    let Each { axis, body, outputs } = each;
-    let [(Out::Reduce(ReduceOp::Min), p, result)] = &outputs[..] else { return false };
-    let Some((before, [equal, differs, either, select])) = body.stms.split_last_chunk() else {
-        return false;
-    };
-    let (Some(equal), Some(differs), Some(either), Some(select)) =
-        (prim(equal), prim(differs), prim(either), prim(select))
-    else {
-        return false;
-    };
-    let ((x, Prim::Eq, [e, extremum]), (y, Prim::Ne, [a, b])) = (equal, differs) else {
-        return false;
-    };
-    let ((z, Prim::Or, [s, t]), (w, Prim::SelectInt, [c, at, _])) = (either, select) else {
-        return false;
-    };
-    let joined = *s == x.into() && *t == y.into() && *c == z.into() && *result == w.into();
-    if !joined || a != e || b != e || *at != axis.0.into() || !of.fors.has_iterations(p.var) {
-        return false;
-    }
-    let Some((op, text)) = extremum.as_var().and_then(|x| of.extrema.get(&x)).cloned() else {
-        return false;
-    };
-    let block = Block { stms: before.to_vec(), results: vec![*e] };
-    let (count, inline) = (lines.len(), of.inline.clone());
-    let read = read(&of.fors, vec![*axis], &block, &[*e]);
-    let array = read.map(|(reading, last)| {
-        arrays(of, &reading, &last, lines);
-        of.atom(last[0].into())
-    });
-    match array.filter(|array| lines.len() == count && print_expr(array) == text) {
-        Some(array) => {
-            let name = if op == ReduceOp::Max { "argmax" } else { "argmin" };
-            of.define(p.var, call(name, [array]), lines);
-            true
-        }
-        None => {
-            lines.truncate(count);
-            of.inline = inline;
-            false
-        }
-    }
 }
 
 /// Makes the values of a body texts for whole arrays; returns the factors of products of arrays.
@@ -317,12 +270,6 @@ impl Reading {
         self.steps.push(Step::Element { var: p.var, array, row, exchanged });
         Some(())
     }
-}
-
-/// A scalar primitive, with what it binds.
-fn prim(stm: &Stm) -> Option<(Var, Prim, &[Atom])> {
-    let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
-    Some((stm.binds[0].var, *op, args))
 }
 
 fn serves_arrays(op: Prim) -> bool {

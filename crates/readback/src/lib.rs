@@ -25,6 +25,7 @@ mod declared;
 mod definition;
 mod distributed;
 mod elementwise;
+mod extrema;
 mod fields;
 mod fors;
 mod group;

@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Exp, NAMELESS, Names, Op, Stm, Var};
-use lambada_prim::{ReduceOp, Scalar};
+use lambada_prim::Scalar;
 use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Param, TypeExpr};
 use lambada_surface::build;
 
@@ -50,8 +50,6 @@ pub(crate) struct Printer<'a> {
     pub(crate) fors: Fors,
     /// Values that are inlined at their uses.
     pub(crate) inline: HashMap<Var, Expr>,
-    /// The extrema of arrays, with the texts of these.
-    pub(crate) extrema: HashMap<Var, (ReduceOp, String)>,
     /// Integers computed by primitives.
     pub(crate) ints: HashSet<Var>,
     /// Values that leave an `accumulate` region: they need names.

@@ -110,6 +110,12 @@ impl Uses {
 
     fn statement(&mut self, fors: &Fors, stm: &Stm, depth: usize) {
         match &stm.exp {
+            Exp::Nest(Nest::For { .. })
+                if let [p] = &stm.binds[..]
+                    && let Some((_, array)) = fors.place(p.var) =>
+            {
+                return self.atom(array.into(), depth);
+            }
             Exp::Nest(Nest::For { index, extent, outs, body }) => {
                 let kept = self.kept(stm);
                 let outputs = (0..outs.len()).filter(|k| kept[*k]);
