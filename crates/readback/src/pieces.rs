@@ -89,15 +89,15 @@ pub(crate) fn infix(symbol: &str, a: Expr, b: Expr) -> Expr {
 }
 
 /// An expression without its leading sign, and whether it had one: negating a literal, a negation
-/// or the first factor of a product is exact.
+/// or the first operand of a product or a quotient is exact.
 fn positive(e: Expr) -> (bool, Expr) {
     match build::kind(e) {
         ExprKind::Real(x) if x < 0.0 => (true, build::real(-x)),
         ExprKind::Int(k) if k < 0 && k != i64::MIN => (true, build::int(-k)),
         ExprKind::Unary(UnaryOp::Neg, inner) => (true, *inner),
-        ExprKind::Binary(BinaryOp::Mul, a, b) => {
+        ExprKind::Binary(op @ (BinaryOp::Mul | BinaryOp::Div | BinaryOp::MatMul), a, b) => {
             let (negative, a) = positive(*a);
-            (negative, build::binary(BinaryOp::Mul, a, *b))
+            (negative, build::binary(op, a, *b))
         }
         kind => (false, build::expr(kind)),
     }

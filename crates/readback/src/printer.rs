@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Exp, NAMELESS, Names, Op, Stm, Var};
 use lambada_prim::Scalar;
-use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Param, TypeExpr};
+use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Param, TypeExpr, UnaryOp};
 use lambada_surface::build;
 
 use crate::fields;
@@ -256,7 +256,7 @@ impl Printer<'_> {
     pub(crate) fn define(&mut self, var: Var, value: Expr, lines: &mut Vec<Line>) {
         let is_another_name =
             matches!(value.kind, ExprKind::Var(_)) && !self.exported.contains(&var);
-        if is_another_name || self.written_once(var, &value) || self.is_offset(var, &value) {
+        if is_another_name || self.is_view(var, &value) || self.written_once(var, &value) || self.is_offset(var, &value) {
             self.inline.insert(var, value);
         } else {
             let name = self.tokens.bind(var);
@@ -294,6 +294,16 @@ impl Printer<'_> {
             };
             lines.push(Line::named(&name, value, Some(var)));
         }
+    }
+
+    /// Whether the value is `transpose x` or `-x`, which people write again.
+    fn is_view(&self, var: Var, value: &Expr) -> bool {
+        let (of, times) = match &value.kind {
+            ExprKind::Apply(f, x) if f.kind == ExprKind::Var("transpose".into()) => (x, usize::MAX),
+            ExprKind::Unary(UnaryOp::Neg, x) => (x, READ_AGAIN),
+            _ => return false, // everything else is computed
+        };
+        is_read(of) && self.uses.at_most(times, var) && !self.exported.contains(&var)
     }
 
     /// Whether the value is an integer such as `i + 1` to which the author gave no name.

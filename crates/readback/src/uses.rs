@@ -24,6 +24,8 @@ pub(crate) struct Uses {
     depth_of: HashMap<Var, usize>,
     /// The functions whose effects are not printed.
     silent: HashSet<FnId>,
+    /// Whether the current block is printed as arithmetic of arrays.
+    in_arithmetic: bool,
 }
 
 impl Uses {
@@ -121,9 +123,13 @@ impl Uses {
                 let outputs = (0..outs.len()).filter(|k| kept[*k]);
                 let outputs = outputs.map(|k| (outs[k], &stm.binds[k], body.results[k])).collect();
                 let each = Each { axis: (*index, *extent), body, outputs };
-                let whole = each.whole(fors);
-                let inside = if whole.is_some() { depth } else { depth + 1 };
+                // A loop inside of arithmetic is a part of it.
+                let whole = if self.in_arithmetic { None } else { each.whole(fors) };
+                let around = self.in_arithmetic;
+                self.in_arithmetic |= whole.is_some();
+                let inside = if self.in_arithmetic { depth } else { depth + 1 };
                 self.block(fors, body, &first_of_each(&body.results, &kept), inside);
+                self.in_arithmetic = around;
                 // Its text mentions an array as often as its elements are used.
                 for (element, array) in whole.iter().flat_map(|(reading, _)| reading.elements()) {
                     (1..self.count(element)).for_each(|_| self.atom(array.into(), depth));
