@@ -7,11 +7,12 @@
 //!          s = for i < n (reduce add) { ds[i] * ds[i] }                   dot d d
 //!         ys = for i < n { ds[i] * k }                                   d * k
 //! ```
-//! An operation on the same arrays as an earlier one is not written again.
+//! An operation on the same arrays as an earlier one is not written again. Elements at computed
+//! places and additions to such stay loops, beside the arithmetic.
 //!
 //! * Keeps: values. The optimizer fuses what is written, so the text costs what the loop costs.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
     Atom, Block, Elem, Exp, Function, NAMELESS, Names, Nest, Op, Out, Param, Renaming, Stm, Ty, Var,
@@ -58,6 +59,8 @@ impl Place {
 /// A `for` being distributed.
 struct Parts<'r> {
     reading: &'r Reading,
+    axis: (Var, Atom),
+    body: &'r Block,
     places: HashMap<Var, Place>,
     stms: Vec<Stm>,
 }
@@ -120,14 +123,27 @@ impl Pass<'_> {
         let outputs = (0..outs.len()).map(|k| (outs[k], &stm.binds[k], body.results[k])).collect();
         let each = Each { axis: (*index, *extent), body, outputs };
         let (reading, last) = each.reading(&self.fors)?;
-        let mut parts = Parts { reading: &reading, places: HashMap::new(), stms: Vec::new() };
+        let (places, stms) = (HashMap::new(), Vec::new());
+        let mut parts = Parts { reading: &reading, axis: each.axis, body, places, stms };
         let mut dots = HashMap::new();
+        let output = |var: Var| {
+            let collects = |k: &usize| last[*k] == var && outs[*k] == Out::Collect;
+            (0..outs.len()).find(collects).map(|k| stm.binds[k].clone())
+        };
         for step in &reading.steps {
             let (var, op, args) = match step {
                 Step::Element { var, array, row, exchanged } => {
                     let (array, row, exchanged) = (*array, row.clone(), *exchanged);
                     let axes = reading.arrays[var].clone();
                     parts.places.insert(*var, Place { array, row, axes, exchanged });
+                    continue;
+                }
+                Step::Read(var, k) => {
+                    let p = output(*var).unwrap_or_else(|| array_of(&reading, *var));
+                    self.fors.define(&p);
+                    let nest = self.apart(&parts, *k, Some(*var));
+                    parts.places.insert(*var, Place::whole(p.var, &reading.arrays[var]));
+                    parts.stms.push(Stm::new(vec![p], nest));
                     continue;
                 }
                 Step::Prim(var, op, args) => (*var, *op, &args[..]),
@@ -146,11 +162,7 @@ impl Pass<'_> {
             let array = match self.known.get(&key) {
                 Some(array) => *array,
                 None => {
-                    let collects = |k: &usize| last[*k] == var && outs[*k] == Out::Collect;
-                    let output = (0..outs.len()).find(collects).map(|k| stm.binds[k].clone());
-                    let dims = axes.iter().map(|axis| reading.extents[axis]).collect();
-                    let ty = Ty { elem: Elem::REAL, dims };
-                    let p = output.unwrap_or(Param { var, ty });
+                    let p = output(var).unwrap_or_else(|| array_of(&reading, var));
                     self.fors.define(&p);
                     self.known.insert(key.clone(), p.var);
                     own.push(key);
@@ -175,7 +187,43 @@ impl Pass<'_> {
                 }
             }
         }
+        for k in &reading.additions {
+            let nest = self.apart(&parts, *k, None);
+            parts.stms.push(Stm::effect(nest));
+        }
         Some(parts.stms)
+    }
+
+    /// The `for` of one statement of the body, and of its value.
+    fn apart(&mut self, parts: &Parts, at: usize, value: Option<Var>) -> Nest {
+        let (index, extent) = parts.axis;
+        let mut wanted: HashSet<Var> = parts.body.stms[at].free_vars().into_iter().collect();
+        let (mut stms, mut loads) = (vec![parts.body.stms[at].clone()], Vec::new());
+        for stm in parts.body.stms[..at].iter().rev() {
+            let [p] = &stm.binds[..] else { continue };
+            if !wanted.contains(&p.var) || parts.is_invariant(p.var) {
+                continue;
+            }
+            match parts.places.get(&p.var) {
+                Some(Place { array, row, .. }) => {
+                    let at = row.iter().copied().chain([index.into()]).collect();
+                    loads.push(Stm::new(vec![p.clone()], Op::Index(*array, at)));
+                }
+                None => {
+                    wanted.extend(stm.free_vars());
+                    stms.push(stm.clone());
+                }
+            }
+        }
+        stms.extend(loads);
+        stms.reverse();
+        let fresh = self.names.again(index);
+        let mut renaming = Renaming::new();
+        renaming.insert(index, fresh.into());
+        let results = value.map(Atom::from).into_iter().collect();
+        let body = renaming.copy(&Block { stms, results }, self.names);
+        let outs = value.map(|_| Out::Collect).into_iter().collect();
+        Nest::For { index: fresh, extent, outs, body }
     }
 
     /// The `for`s of an operation, or of a copy of its operand.
@@ -234,6 +282,12 @@ impl Pass<'_> {
 }
 
 impl Parts<'_> {
+    /// Whether the scalar is computed before the loops.
+    fn is_invariant(&self, var: Var) -> bool {
+        let is_it = |step: &Step| matches!(step, Step::Prim(own, ..) if *own == var);
+        !self.places.contains_key(&var) && self.reading.steps.iter().any(is_it)
+    }
+
     /// Equal for operations on the same operands.
     fn key(&self, op: Prim, args: &[Atom], axes: &[Var]) -> String {
         let operand = |arg: &Atom| {
@@ -253,12 +307,18 @@ impl Parts<'_> {
     }
 }
 
+/// A variable of a body as an array.
+fn array_of(reading: &Reading, var: Var) -> Param {
+    let dims = reading.arrays[&var].iter().map(|axis| reading.extents[axis]).collect();
+    Param { var, ty: Ty { elem: Elem::REAL, dims } }
+}
+
 /// Whether the product is only summed.
 fn is_dot(each: &Each, reading: &Reading, var: Var, last: &[Var]) -> bool {
     let mut outs = each.outputs.iter().zip(last).filter(|(_, result)| **result == var);
     let sum = matches!(outs.next(), Some(((Out::Reduce(ReduceOp::Add), ..), _)));
     let uses = |step: &Step| match step {
-        Step::Element { .. } => false,
+        Step::Element { .. } | Step::Read(..) => false,
         Step::Prim(_, _, args) => args.contains(&var.into()),
         Step::Outer(_, args) => args.contains(&var.into()),
     };

@@ -9,9 +9,9 @@
 //! * Assumes: arithmetic and scalar functions of reals serve arrays.
 //! * Gives: nothing for a body with anything else, or with an array that is larger than the range.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use lambada_anf::{Atom, Block, Effect, Elem, Exp, Nest, Op, Out, Param, Var};
+use lambada_anf::{Atom, Block, Effect, Elem, Exp, Nest, Op, Out, Param, Stm, Var};
 use lambada_prim::{Prim, ReduceOp, ScalarTy, Surface};
 use lambada_surface::ast::Expr;
 use lambada_surface::build;
@@ -19,8 +19,11 @@ use lambada_surface::build;
 use crate::checking::is_written_check;
 use crate::fors::Fors;
 use crate::lines::Line;
-use crate::pieces::call;
+use crate::pieces::{call, transposed};
 use crate::printer::Printer;
+
+/// Number of loops, besides arithmetic, that a `for` may become.
+const APART: usize = 2;
 
 /// A body as it is read.
 #[derive(Default)]
@@ -36,6 +39,13 @@ pub(crate) struct Reading {
     pub(crate) arrays: HashMap<Var, Vec<Var>>,
     /// The results of `for`s inside, with the values that they collect.
     collected: HashMap<Var, Var>,
+    /// Whether a body may do other things than arithmetic: read elements at computed places, and
+    /// add.
+    mixed: bool,
+    /// Integers and truth values of a mixed body.
+    discrete: HashSet<Var>,
+    /// The statements of a mixed body that add.
+    pub(crate) additions: Vec<usize>,
 }
 
 /// A value of a body.
@@ -45,6 +55,8 @@ pub(crate) enum Step {
     Prim(Var, Prim, Vec<Atom>),
     /// The product of elements of two arrays on different axes.
     Outer(Var, [Atom; 2]),
+    /// A value that is no arithmetic, bound by this statement of the body.
+    Read(Var, usize),
 }
 
 /// The factors of products of two arrays.
@@ -73,12 +85,28 @@ impl Each<'_> {
         if copies || self.outputs.is_empty() || !self.outputs.iter().all(reduces) {
             return None;
         }
-        read(fors, vec![self.axis], self.body, &results)
+        let read = |mixed| read_as(fors, vec![self.axis], self.body, &results, mixed);
+        read(false).or_else(|| {
+            let (reading, last) = read(true)?;
+            let arithmetic = reading.steps.iter().filter(|step| match step {
+                Step::Prim(var, ..) => reading.is_array(*var),
+                Step::Outer(..) => true,
+                Step::Element { .. } | Step::Read(..) => false,
+            });
+            // More loops than this would read worse than one.
+            let is_better = reading.loops() <= APART && arithmetic.count() > reading.loops();
+            let rows = |k: &usize| {
+                let mentioned = self.body.stms[*k].free_vars();
+                mentioned.iter().any(|var| reading.collected.contains_key(var))
+            };
+            (is_better && !reading.additions.iter().any(rows)).then_some((reading, last))
+        })
     }
 
     /// Its reading, if it is printed as arithmetic: [`crate::distributed`] gives it one output.
     pub(crate) fn whole(&self, fors: &Fors) -> Option<(Reading, Vec<Var>)> {
-        if self.outputs.len() == 1 { self.reading(fors) } else { None }
+        let reading = if self.outputs.len() == 1 { self.reading(fors) } else { None };
+        reading.filter(|(reading, _)| reading.loops() == 0)
     }
 }
 
@@ -87,8 +115,14 @@ impl Reading {
     pub(crate) fn elements(&self) -> impl Iterator<Item = (Var, Var)> {
         self.steps.iter().filter_map(|step| match step {
             Step::Element { var, array, .. } => Some((*var, *array)),
-            Step::Prim(..) | Step::Outer(..) => None,
+            Step::Prim(..) | Step::Outer(..) | Step::Read(..) => None,
         })
+    }
+
+    /// The number of loops besides arithmetic.
+    fn loops(&self) -> usize {
+        let reads = self.steps.iter().filter(|step| matches!(step, Step::Read(..)));
+        reads.count() + self.additions.len()
     }
 }
 
@@ -121,7 +155,7 @@ pub(crate) fn arrays(
                 let array = of.atom((*array).into());
                 let whole =
                     if row.is_empty() { array } else { build::index(array, of.atoms(row)) };
-                let whole = if *exchanged { call("transpose", [whole]) } else { whole };
+                let whole = if *exchanged { transposed(whole) } else { whole };
                 of.inline.insert(*var, whole);
                 continue;
             }
@@ -133,6 +167,7 @@ pub(crate) fn arrays(
                 (*var, of.prim(*op, args))
             }
             Step::Outer(var, args) => (*var, call("outer", of.atoms(args))),
+            Step::Read(..) => continue, // such a body is no arithmetic
         };
         if of.uses.count(var) > 1 && !last.contains(&var) {
             let name = of.tokens.bind(var);
@@ -151,8 +186,18 @@ pub(crate) fn read(
     body: &Block,
     results: &[Atom],
 ) -> Option<(Reading, Vec<Var>)> {
+    read_as(fors, axes, body, results, false)
+}
+
+fn read_as(
+    fors: &Fors,
+    axes: Vec<(Var, Atom)>,
+    body: &Block,
+    results: &[Atom],
+    mixed: bool,
+) -> Option<(Reading, Vec<Var>)> {
     let extents = axes.iter().copied().collect();
-    let mut reading = Reading { axes, extents, ..Reading::default() };
+    let mut reading = Reading { axes, extents, mixed, ..Reading::default() };
     let last = reading.block(fors, body, results)?;
     Some((reading, last))
 }
@@ -167,8 +212,11 @@ impl Reading {
     }
 
     fn block(&mut self, fors: &Fors, body: &Block, results: &[Atom]) -> Option<Vec<Var>> {
-        for stm in &body.stms {
+        for (k, stm) in body.stms.iter().enumerate() {
             if stm.exp.effect() == Effect::Fails && !is_written_check(stm) {
+                continue;
+            }
+            if self.mixed && self.axes.len() == 1 && self.other(fors, k, stm) {
                 continue;
             }
             match (&stm.exp, &stm.binds[..]) {
@@ -197,6 +245,36 @@ impl Reading {
             Some(self.collected.get(&var).copied().unwrap_or(var))
         };
         results.iter().map(result).collect()
+    }
+
+    /// Reads a statement that is no arithmetic, if it is one.
+    fn other(&mut self, fors: &Fors, k: usize, stm: &Stm) -> bool {
+        match (&stm.exp, &stm.binds[..]) {
+            (Exp::Op(Op::Index(array, at)), [p]) if p.ty.dims.is_empty() => {
+                if self.element(fors, p, *array, at).is_some() {
+                    return true;
+                }
+            }
+            (Exp::Op(Op::Prim(op, _)), [_]) => {
+                if op.result() == ScalarTy::Real && *op != Prim::ToReal {
+                    return false;
+                }
+            }
+            (Exp::Op(Op::Accumulate { .. }) | Exp::Nest(Nest::For { .. }), []) => {
+                let only_adds = stm.adds() && !stm.touches_cells() && !stm.inspects();
+                self.additions.extend(only_adds.then_some(k));
+                return only_adds;
+            }
+            _ => return false,
+        }
+        let p = &stm.binds[0];
+        if p.ty.elem == Elem::REAL {
+            self.arrays.insert(p.var, vec![self.axes[0].0]);
+            self.steps.push(Step::Read(p.var, k));
+        } else {
+            self.discrete.insert(p.var);
+        }
+        true
     }
 
     /// A scalar function of invariant scalars and of arrays of the same axes, or a product of
@@ -244,8 +322,10 @@ impl Reading {
         let ty = fors.ty(array)?;
         let first = places.iter().rposition(|place| !self.is_axis(place)).map_or(0, |k| k + 1);
         let (row, own) = places.split_at(first);
-        if ty.elem != Elem::REAL || ty.dims.len() != places.len() || row.iter().any(|a| self.is_axis(a))
-        {
+        let varies = |a: &Atom| {
+            self.is_axis(a) || a.as_var().is_some_and(|x| self.discrete.contains(&x))
+        };
+        if ty.elem != Elem::REAL || ty.dims.len() != places.len() || row.iter().any(varies) {
             return None;
         }
         // The axes by their order in the array.

@@ -31,6 +31,26 @@ pub(crate) fn call(f: &str, args: impl IntoIterator<Item = Expr>) -> Expr {
     build::call(build::var(f), args)
 }
 
+/// The transpose of a matrix. That of a product is the product of the transposes if these are
+/// shorter: its elements are the same sums.
+pub(crate) fn transposed(matrix: Expr) -> Expr {
+    match build::kind(matrix) {
+        ExprKind::Apply(f, inner) if is_transpose(&f) => *inner,
+        ExprKind::Binary(BinaryOp::MatMul, a, b) if is_transposed(&a) || is_transposed(&b) => {
+            build::binary(BinaryOp::MatMul, transposed(*b), transposed(*a))
+        }
+        kind => call("transpose", [build::expr(kind)]),
+    }
+}
+
+pub(crate) fn is_transposed(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Apply(f, _) if is_transpose(f))
+}
+
+fn is_transpose(f: &Expr) -> bool {
+    f.kind == ExprKind::Var("transpose".into())
+}
+
 /// The size of an array along an axis. Inner sizes have names only in types.
 pub(crate) fn size_of(array: Expr, axis: usize, (elem, rank): (TypeExpr, usize)) -> Expr {
     if axis == 0 {
@@ -99,6 +119,13 @@ fn positive(e: Expr) -> (bool, Expr) {
             let (negative, a) = positive(*a);
             (negative, build::binary(op, a, *b))
         }
+        ExprKind::Apply(f, b) => match build::kind(*f) {
+            ExprKind::Apply(f, a) if f.kind == ExprKind::Var("outer".into()) => {
+                let (negative, a) = positive(*a);
+                (negative, build::call(*f, [a, *b]))
+            }
+            f => (false, build::expr(ExprKind::Apply(Box::new(build::expr(f)), b))),
+        },
         kind => (false, build::expr(kind)),
     }
 }

@@ -15,7 +15,7 @@ use crate::locals::Local;
 use crate::name_table::{Handles, NameTable};
 use crate::names::Tokens;
 use crate::phases::Comment;
-use crate::pieces::width;
+use crate::pieces::{is_transposed, width};
 use crate::regions::{self, Item, binds, mentions};
 use crate::uses::Uses;
 
@@ -299,7 +299,7 @@ impl Printer<'_> {
     /// Whether the value is `transpose x` or `-x`, which people write again.
     fn is_view(&self, var: Var, value: &Expr) -> bool {
         let (of, times) = match &value.kind {
-            ExprKind::Apply(f, x) if f.kind == ExprKind::Var("transpose".into()) => (x, usize::MAX),
+            ExprKind::Apply(_, x) if is_transposed(value) => (x, usize::MAX),
             ExprKind::Unary(UnaryOp::Neg, x) => (x, READ_AGAIN),
             _ => return false, // everything else is computed
         };
