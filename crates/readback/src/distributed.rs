@@ -130,6 +130,9 @@ impl Pass<'_> {
             let collects = |k: &usize| last[*k] == var && outs[*k] == Out::Collect;
             (0..outs.len()).find(collects).map(|k| stm.binds[k].clone())
         };
+        let added: HashSet<Var> = (reading.rows_added.iter().chain(&reading.additions))
+            .flat_map(|k| body.stms[*k].free_vars())
+            .collect();
         for step in &reading.steps {
             let (var, op, args) = match step {
                 Step::Element { var, array, row, exchanged } => {
@@ -139,7 +142,7 @@ impl Pass<'_> {
                     continue;
                 }
                 Step::Read(var, k) => {
-                    let p = output(*var).unwrap_or_else(|| array_of(&reading, *var));
+                    let p = output(*var).unwrap_or_else(|| array_of(&reading, *var, &reading.arrays[var]));
                     self.fors.define(&p);
                     let nest = self.apart(&parts, *k, Some(*var));
                     parts.places.insert(*var, Place::whole(p.var, &reading.arrays[var]));
@@ -154,7 +157,7 @@ impl Pass<'_> {
                 parts.stms.push(Stm::new(binds, Op::Prim(op, args.to_vec())));
                 continue;
             };
-            if op == Prim::Mul && is_dot(&each, &reading, var, &last) {
+            if op == Prim::Mul && !added.contains(&var) && is_dot(&each, &reading, var, &last) {
                 dots.insert(var, args);
                 continue;
             }
@@ -162,7 +165,7 @@ impl Pass<'_> {
             let array = match self.known.get(&key) {
                 Some(array) => *array,
                 None => {
-                    let p = output(var).unwrap_or_else(|| array_of(&reading, var));
+                    let p = output(var).unwrap_or_else(|| array_of(&reading, var, axes));
                     self.fors.define(&p);
                     self.known.insert(key.clone(), p.var);
                     own.push(key);
@@ -187,11 +190,34 @@ impl Pass<'_> {
                 }
             }
         }
+        for k in &reading.rows_added {
+            parts.stms.extend(self.added(&parts, &body.stms[*k]));
+        }
         for k in &reading.additions {
             let nest = self.apart(&parts, *k, None);
             parts.stms.push(Stm::effect(nest));
         }
         Some(parts.stms)
+    }
+
+    /// The addition of an array to a row.
+    fn added(&mut self, parts: &Parts, stm: &Stm) -> Vec<Stm> {
+        let Exp::Op(Op::Accumulate { acc, index, value: Atom::Var(value) }) = &stm.exp else {
+            return Vec::new();
+        };
+        let place = &parts.places[value];
+        let (mut array, mut stms) = (place.array, Vec::new());
+        if !place.is_whole() {
+            let p = array_of(parts.reading, self.names.again(*value), &place.axes);
+            array = p.var;
+            self.fors.define(&p);
+            let copied = [Atom::from(*value)];
+            let nest = self.nest(parts, (None, &copied), &place.axes, Out::Collect);
+            stms.push(Stm::new(vec![p], nest));
+        }
+        let index = index[..index.len() - 1].to_vec();
+        stms.push(Stm::effect(Op::Accumulate { acc: *acc, index, value: array.into() }));
+        stms
     }
 
     /// The `for` of one statement of the body, and of its value.
@@ -285,7 +311,7 @@ impl Parts<'_> {
     /// Whether the scalar is computed before the loops.
     fn is_invariant(&self, var: Var) -> bool {
         let is_it = |step: &Step| matches!(step, Step::Prim(own, ..) if *own == var);
-        !self.places.contains_key(&var) && self.reading.steps.iter().any(is_it)
+        !self.reading.arrays.contains_key(&var) && self.reading.steps.iter().any(is_it)
     }
 
     /// Equal for operations on the same operands.
@@ -307,9 +333,9 @@ impl Parts<'_> {
     }
 }
 
-/// A variable of a body as an array.
-fn array_of(reading: &Reading, var: Var) -> Param {
-    let dims = reading.arrays[&var].iter().map(|axis| reading.extents[axis]).collect();
+/// A variable as an array on these axes.
+fn array_of(reading: &Reading, var: Var, axes: &[Var]) -> Param {
+    let dims = axes.iter().map(|axis| reading.extents[axis]).collect();
     Param { var, ty: Ty { elem: Elem::REAL, dims } }
 }
 

@@ -44,7 +44,9 @@ pub(crate) struct Reading {
     mixed: bool,
     /// Integers and truth values of a mixed body.
     discrete: HashSet<Var>,
-    /// The statements of a mixed body that add.
+    /// The statements of a mixed body that add an array to a row.
+    pub(crate) rows_added: Vec<usize>,
+    /// The other statements that add.
     pub(crate) additions: Vec<usize>,
 }
 
@@ -82,11 +84,11 @@ impl Each<'_> {
         let results: Vec<Atom> = self.outputs.iter().map(|(_, _, result)| *result).collect();
         // One that copies an array has its name.
         let copies = self.outputs.first().is_some_and(|(_, p, _)| fors.array(p.var).is_some());
-        if copies || self.outputs.is_empty() || !self.outputs.iter().all(reduces) {
+        if copies || !self.outputs.iter().all(reduces) {
             return None;
         }
         let read = |mixed| read_as(fors, vec![self.axis], self.body, &results, mixed);
-        read(false).or_else(|| {
+        read(false).filter(|_| !results.is_empty()).or_else(|| {
             let (reading, last) = read(true)?;
             let arithmetic = reading.steps.iter().filter(|step| match step {
                 Step::Prim(var, ..) => reading.is_array(*var),
@@ -94,7 +96,13 @@ impl Each<'_> {
                 Step::Element { .. } | Step::Read(..) => false,
             });
             // More loops than this would read worse than one.
-            let is_better = reading.loops() <= APART && arithmetic.count() > reading.loops();
+            let loops = reading.loops();
+            let values = last.iter().collect::<HashSet<_>>().len();
+            let is_better = loops == 0
+                || loops <= APART
+                    && arithmetic.count() >= 2 * loops
+                    && values > 0
+                    && values + reading.rows_added.len() + reading.additions.len() > 1;
             let rows = |k: &usize| {
                 let mentioned = self.body.stms[*k].free_vars();
                 mentioned.iter().any(|var| reading.collected.contains_key(var))
@@ -247,6 +255,25 @@ impl Reading {
         results.iter().map(result).collect()
     }
 
+    /// Whether the place is another one in each iteration.
+    fn varies(&self, place: &Atom) -> bool {
+        let is_own = |x: Var| self.discrete.contains(&x);
+        self.is_axis(place) || place.as_var().is_some_and(is_own)
+    }
+
+    /// Whether the iterations add an array to a row of an accumulator.
+    fn is_row(&self, fors: &Fors, acc: Var, index: &[Atom], value: Atom) -> bool {
+        let [(axis, extent)] = self.axes[..] else { return false };
+        let (Some((last, row)), Some(ty)) = (index.split_last(), fors.ty(acc)) else {
+            return false;
+        };
+        *last == axis.into()
+            && ty.dims.len() == index.len()
+            && fors.equal(ty.dims[row.len()], extent)
+            && !row.iter().any(|place| self.varies(place))
+            && value.as_var().is_some_and(|x| self.is_array(x))
+    }
+
     /// Reads a statement that is no arithmetic, if it is one.
     fn other(&mut self, fors: &Fors, k: usize, stm: &Stm) -> bool {
         match (&stm.exp, &stm.binds[..]) {
@@ -254,11 +281,22 @@ impl Reading {
                 if self.element(fors, p, *array, at).is_some() {
                     return true;
                 }
-            }
-            (Exp::Op(Op::Prim(op, _)), [_]) => {
-                if op.result() == ScalarTy::Real && *op != Prim::ToReal {
+                // A value of every iteration is none of the arrays.
+                if !at.iter().any(|a| self.varies(a)) {
                     return false;
                 }
+            }
+            (Exp::Op(Op::Prim(op, _)), [_]) => {
+                let is_read = *op == Prim::ToReal || op.row().surface == Surface::If;
+                if op.result() == ScalarTy::Real && !is_read {
+                    return false;
+                }
+            }
+            (Exp::Op(Op::Accumulate { acc, index, value }), [])
+                if self.is_row(fors, *acc, index, *value) =>
+            {
+                self.rows_added.push(k);
+                return true;
             }
             (Exp::Op(Op::Accumulate { .. }) | Exp::Nest(Nest::For { .. }), []) => {
                 let only_adds = stm.adds() && !stm.touches_cells() && !stm.inspects();
@@ -322,9 +360,7 @@ impl Reading {
         let ty = fors.ty(array)?;
         let first = places.iter().rposition(|place| !self.is_axis(place)).map_or(0, |k| k + 1);
         let (row, own) = places.split_at(first);
-        let varies = |a: &Atom| {
-            self.is_axis(a) || a.as_var().is_some_and(|x| self.discrete.contains(&x))
-        };
+        let varies = |a: &Atom| self.varies(a);
         if ty.elem != Elem::REAL || ty.dims.len() != places.len() || row.iter().any(varies) {
             return None;
         }
