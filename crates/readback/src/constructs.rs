@@ -228,7 +228,7 @@ impl Printer<'_> {
         let leaving: Vec<Rc<str>> = leaving.iter().map(|v| self.tokens.bind(*v)).collect();
         let outs: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.out)).collect();
         let value = match simple_sum(self, all.block, region, &body, leaving.is_empty(), lines) {
-            Some(value) => value,
+            Some(value) => return self.define(region.id(), value, lines),
             None => {
                 let named = names.into_iter().map(build::name);
                 build::expr(ExprKind::Accumulate(named.zip(inits).collect(), Box::new(body)))

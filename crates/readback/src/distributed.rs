@@ -142,7 +142,8 @@ impl Pass<'_> {
                     continue;
                 }
                 Step::Read(var, k) => {
-                    let p = output(*var).unwrap_or_else(|| array_of(&reading, *var, &reading.arrays[var]));
+                    let p = output(*var)
+                        .unwrap_or_else(|| array_of(&reading, *var, &reading.arrays[var]));
                     self.fors.define(&p);
                     let nest = self.apart(&parts, *k, Some(*var));
                     parts.places.insert(*var, Place::whole(p.var, &reading.arrays[var]));
@@ -184,7 +185,8 @@ impl Pass<'_> {
                 (Out::Collect, Some(place), _) => image.insert(p.var, place.array.into()),
                 (_, _, factors) => {
                     let copied = [Atom::from(*result)];
-                    let (op, args) = factors.map_or((None, &copied[..]), |of| (Some(Prim::Mul), of));
+                    let (op, args) =
+                        factors.map_or((None, &copied[..]), |of| (Some(Prim::Mul), of));
                     let nest = self.nest(&parts, (op, args), &reading.arrays[result], *out);
                     parts.stms.push(Stm::new(vec![(*p).clone()], nest));
                 }

@@ -53,7 +53,12 @@ pub(crate) struct Reading {
 /// A value of a body.
 pub(crate) enum Step {
     /// An element of the array at these places and then at its axes, which may be exchanged.
-    Element { var: Var, array: Var, row: Vec<Atom>, exchanged: bool },
+    Element {
+        var: Var,
+        array: Var,
+        row: Vec<Atom>,
+        exchanged: bool,
+    },
     Prim(Var, Prim, Vec<Atom>),
     /// The product of elements of two arrays on different axes.
     Outer(Var, [Atom; 2]),
@@ -114,7 +119,7 @@ impl Each<'_> {
     /// Its reading, if it is printed as arithmetic: [`crate::distributed`] gives it one output.
     pub(crate) fn whole(&self, fors: &Fors) -> Option<(Reading, Vec<Var>)> {
         let reading = if self.outputs.len() == 1 { self.reading(fors) } else { None };
-        reading.filter(|(reading, _)| reading.loops() == 0)
+        reading.filter(|(reading, _)| reading.loops() == 0 && reading.rows_added.is_empty())
     }
 }
 
@@ -161,8 +166,7 @@ pub(crate) fn arrays(
         let (var, value) = match step {
             Step::Element { var, array, row, exchanged } => {
                 let array = of.atom((*array).into());
-                let whole =
-                    if row.is_empty() { array } else { build::index(array, of.atoms(row)) };
+                let whole = if row.is_empty() { array } else { build::index(array, of.atoms(row)) };
                 let whole = if *exchanged { transposed(whole) } else { whole };
                 of.inline.insert(*var, whole);
                 continue;

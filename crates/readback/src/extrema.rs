@@ -26,7 +26,8 @@ pub(crate) fn search(stm: &Stm) -> Option<Search<'_>> {
     let (z, Prim::Or, [s, t]) = prim(either)? else { return None };
     let (w, Prim::SelectInt, [c, at, _]) = prim(select)? else { return None };
     let joined = *s == x.into() && *t == y.into() && *c == z.into() && body.results == [w.into()];
-    let same = a == e && b == e && *at == (*index).into() && outs[..] == [Out::Reduce(ReduceOp::Min)];
+    let same =
+        a == e && b == e && *at == (*index).into() && outs[..] == [Out::Reduce(ReduceOp::Min)];
     (joined && same).then_some(Search { before, element: *e, wanted: *wanted })
 }
 

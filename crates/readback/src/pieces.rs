@@ -22,8 +22,23 @@ pub(crate) fn literal(value: Scalar) -> Expr {
 
 /// Names of the language that this crate prints, besides primitives.
 pub(crate) const CALLED: [&str; 17] = [
-    "length", "sum", "product", "reduce", "min", "max", "inspect", "pi", "inf", "nan", "dot", "outer",
-    "transpose", "maximum", "minimum", "argmax", "argmin",
+    "length",
+    "sum",
+    "product",
+    "reduce",
+    "min",
+    "max",
+    "inspect",
+    "pi",
+    "inf",
+    "nan",
+    "dot",
+    "outer",
+    "transpose",
+    "maximum",
+    "minimum",
+    "argmax",
+    "argmin",
 ];
 
 /// `f a b`, for a function of the language.

@@ -168,9 +168,7 @@ impl Printer<'_> {
             let before = lines.len();
             // A region does not begin a phase in its inside.
             let said = match item {
-                Item::Region(_) if all.outermost => {
-                    first(item).and_then(|at| self.phase_until(at).map(Rc::from))
-                }
+                Item::Region(_) if all.outermost => first(item).and_then(|at| self.phase_until(at)),
                 Item::Stm(_) | Item::Region(_) => None,
             };
             match item {
@@ -180,7 +178,11 @@ impl Printer<'_> {
             if let (true, Some(at), Some(Line::Let { comment, .. })) =
                 (all.outermost, first(item), lines.get_mut(before))
             {
-                *comment = said.or_else(|| self.said_until(at));
+                *comment = said.map(Rc::from).or_else(|| self.said_until(at));
+            } else if let (Some(phase), Some(at)) = (said, first(item))
+                && let Some((_, next)) = self.comments.iter_mut().find(|(from, _)| *from <= at)
+            {
+                next.phase = Some(phase); // the next line begins it
             }
         }
     }
@@ -256,7 +258,11 @@ impl Printer<'_> {
     pub(crate) fn define(&mut self, var: Var, value: Expr, lines: &mut Vec<Line>) {
         let is_another_name =
             matches!(value.kind, ExprKind::Var(_)) && !self.exported.contains(&var);
-        if is_another_name || self.is_view(var, &value) || self.written_once(var, &value) || self.is_offset(var, &value) {
+        if is_another_name
+            || self.is_view(var, &value)
+            || self.written_once(var, &value)
+            || self.is_offset(var, &value)
+        {
             self.inline.insert(var, value);
         } else {
             let name = self.tokens.bind(var);

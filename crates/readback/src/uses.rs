@@ -126,7 +126,8 @@ impl Uses {
                 // A loop inside of arithmetic is a part of it.
                 let whole = if self.in_arithmetic { None } else { each.whole(fors) };
                 let around = self.in_arithmetic;
-                self.in_arithmetic |= whole.is_some();
+                let copies = stm.binds.first().is_some_and(|p| fors.array(p.var).is_some());
+                self.in_arithmetic |= whole.is_some() || copies;
                 let inside = if self.in_arithmetic { depth } else { depth + 1 };
                 self.block(fors, body, &first_of_each(&body.results, &kept), inside);
                 self.in_arithmetic = around;
