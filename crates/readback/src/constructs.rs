@@ -12,12 +12,13 @@ use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, 
 use lambada_surface::build;
 
 use crate::choices;
-use crate::elementwise::{Each, elementwise};
+use crate::elementwise::elementwise;
 use crate::known::known_call;
 use crate::lines::Line;
 use crate::locals;
 use crate::pieces::{call, infix, literal, reduced, width};
 use crate::printer::{Items, Printer, mentioned};
+use crate::reading::Each;
 use crate::regions::Region;
 use crate::sums::simple_sum;
 use crate::uses::first_of_each;

@@ -10,7 +10,7 @@
 //! An operation on the same arrays as an earlier one is not written again. Elements at computed
 //! places and additions to such stay loops, beside the arithmetic.
 //!
-//! * Keeps: values. The optimizer fuses what is written, so the text costs what the loop costs.
+//! * Keeps: values. The optimizer fuses the loops again, so the text costs as much as they do.
 
 use std::collections::{HashMap, HashSet};
 
@@ -19,9 +19,9 @@ use lambada_anf::{
 };
 use lambada_prim::{Prim, ReduceOp};
 
-use crate::elementwise::{Each, Reading, Step, read};
 use crate::extrema::{Search, search};
 use crate::fors::Fors;
+use crate::reading::{Each, Reading, Step, read};
 
 /// Distributes the `for`s of a function.
 pub(crate) fn distribute(function: &mut Function) {

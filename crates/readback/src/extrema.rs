@@ -31,7 +31,7 @@ pub(crate) fn search(stm: &Stm) -> Option<Search<'_>> {
     (joined && same).then_some(Search { before, element: *e, wanted: *wanted })
 }
 
-/// A scalar primitive, with what it binds.
+/// A scalar primitive: its variable, itself, its arguments.
 fn prim(stm: &Stm) -> Option<(Var, Prim, &[Atom])> {
     let Exp::Op(Op::Prim(op, args)) = &stm.exp else { return None };
     Some((stm.binds[0].var, *op, args))

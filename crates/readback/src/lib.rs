@@ -43,6 +43,7 @@ mod names;
 mod phases;
 mod pieces;
 mod printer;
+mod reading;
 mod regions;
 mod returned;
 mod separate;

@@ -1,5 +1,5 @@
-//! A `for` with results and additions that share no work is printed as several, because each of them may be
-//! arithmetic of arrays.
+//! A `for` with results and additions that share no work is printed as several, because each of
+//! them may be arithmetic of arrays.
 //!
 //! ```text
 //!   (s, ys) = for i < n (reduce add, collect) { … => x[i] * b[i], c * b[i] }

@@ -11,10 +11,11 @@ use lambada_anf::{Block, Exp, Nest, Op, Stm};
 use lambada_surface::ast::{BinaryOp, Expr, ExprKind};
 use lambada_surface::build;
 
-use crate::elementwise::{arrays, read};
+use crate::elementwise::arrays;
 use crate::lines::Line;
 use crate::pieces::call;
 use crate::printer::Printer;
+use crate::reading::read;
 use crate::regions::{Accumulator, Item, Region};
 
 /// The value of a region with this body; `None` for a region that needs its accumulator.

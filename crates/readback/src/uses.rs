@@ -6,8 +6,8 @@ use std::collections::{HashMap, HashSet};
 use lambada_anf::{Atom, Block, Effect, Exp, FnId, LoopKind, Nest, Op, Stm, Var};
 
 use crate::checking::{is_written_check, shows};
-use crate::elementwise::Each;
 use crate::fors::Fors;
+use crate::reading::Each;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
