@@ -17,7 +17,7 @@ use crate::known::known_call;
 use crate::lines::Line;
 use crate::locals;
 use crate::pieces::{call, infix, literal, reduced, width};
-use crate::printer::{Items, Printer, mentioned};
+use crate::printer::{Items, Printer, is_update_of_a_value, mentioned};
 use crate::reading::Each;
 use crate::regions::Region;
 use crate::sums::simple_sum;
@@ -229,7 +229,10 @@ impl Printer<'_> {
         let leaving: Vec<Rc<str>> = leaving.iter().map(|v| self.tokens.bind(*v)).collect();
         let outs: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.out)).collect();
         let value = match simple_sum(self, all.block, region, &body, leaving.is_empty(), lines) {
-            Some(value) => return self.define(region.id(), value, lines),
+            Some(value) if !is_update_of_a_value(&value) => {
+                return self.define(region.id(), value, lines);
+            }
+            Some(value) => value,
             None => {
                 let named = names.into_iter().map(build::name);
                 build::expr(ExprKind::Accumulate(named.zip(inits).collect(), Box::new(body)))
@@ -405,9 +408,6 @@ impl Printer<'_> {
         let listed = first_of_each(&body.results, &kept);
         let results: Vec<Atom> =
             body.results.iter().zip(&listed).filter(|(_, l)| **l).map(|(a, _)| *a).collect();
-        let outputs = (0..outs.len()).filter(|k| kept[*k]);
-        let outputs = outputs.map(|k| (outs[k], &stm.binds[k], body.results[k])).collect();
-        let each = Each { axis: (index, extent), body, outputs };
         if let [p] = &stm.binds[..]
             && let Some((op, array)) = self.fors.place(p.var)
         {
@@ -415,7 +415,7 @@ impl Printer<'_> {
             let value = call(name, [self.atom(array.into())]);
             return self.define(p.var, value, lines);
         }
-        if elementwise(self, &each, lines) {
+        if Each::of(stm, &kept).is_some_and(|each| elementwise(self, &each, lines)) {
             return;
         }
         let value = match stm.binds.first().and_then(|p| self.fors.array(p.var)) {

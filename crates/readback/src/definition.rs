@@ -21,6 +21,7 @@ use crate::names::Tokens;
 use crate::phases::{self, Comment};
 use crate::pieces::size_of;
 use crate::printer::Printer;
+use crate::reading::Each;
 use crate::separate::separate;
 use crate::unused::drop_unused;
 use crate::uses::Uses;
@@ -386,10 +387,15 @@ impl Printer<'_> {
         self.comments = comments.into_iter().rev().collect();
     }
 
-    /// Number of printed statements in a block, with nested ones.
+    /// Number of printed statements in a block, with nested ones. Arithmetic of arrays is one.
     fn count(&self, block: &Block) -> usize {
-        let of = |stm: &Stm| {
-            1 + stm.exp.blocks().into_iter().map(|inner| self.count(inner)).sum::<usize>()
+        let is_arithmetic = |stm: &Stm| {
+            let each = Each::of(stm, &self.uses.kept(stm));
+            each.is_some_and(|each| each.whole(&self.fors).is_some())
+        };
+        let of = |stm: &Stm| match is_arithmetic(stm) {
+            true => 1,
+            false => 1 + stm.exp.blocks().iter().map(|inner| self.count(inner)).sum::<usize>(),
         };
         block.stms.iter().filter(|stm| self.uses.printed(stm)).map(of).sum()
     }

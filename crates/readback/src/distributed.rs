@@ -119,9 +119,8 @@ impl Pass<'_> {
         image: &mut Renaming,
         own: &mut Vec<String>,
     ) -> Option<Vec<Stm>> {
-        let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp else { return None };
-        let outputs = (0..outs.len()).map(|k| (outs[k], &stm.binds[k], body.results[k])).collect();
-        let each = Each { axis: (*index, *extent), body, outputs };
+        let Exp::Nest(Nest::For { outs, body, .. }) = &stm.exp else { return None };
+        let each = Each::of(stm, &vec![true; outs.len()])?;
         let (reading, last) = each.reading(&self.fors)?;
         let (places, stms) = (HashMap::new(), Vec::new());
         let mut parts = Parts { reading: &reading, axis: each.axis, body, places, stms };

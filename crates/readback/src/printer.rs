@@ -360,6 +360,11 @@ fn first(item: &Item) -> Option<usize> {
     }
 }
 
+/// Whether it is `(…) with [i] = x`, which reads better with a name.
+pub(crate) fn is_update_of_a_value(value: &Expr) -> bool {
+    matches!(&value.kind, ExprKind::Update(of, ..) if !matches!(of.kind, ExprKind::Var(_)))
+}
+
 /// Whether the value is an element, a field or a component of something with a name.
 fn is_read(value: &Expr) -> bool {
     match &value.kind {

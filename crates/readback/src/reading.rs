@@ -63,7 +63,15 @@ pub(crate) struct Each<'a> {
     pub(crate) outputs: Vec<(Out, &'a Param, Atom)>,
 }
 
-impl Each<'_> {
+impl<'a> Each<'a> {
+    /// The `for` that a statement is, with all outputs or some.
+    pub(crate) fn of(stm: &'a Stm, kept: &[bool]) -> Option<Each<'a>> {
+        let Exp::Nest(Nest::For { index, extent, outs, body }) = &stm.exp else { return None };
+        let outputs = (0..outs.len()).filter(|k| kept[*k]);
+        let outputs = outputs.map(|k| (outs[k], &stm.binds[k], body.results[k])).collect();
+        Some(Each { axis: (*index, *extent), body, outputs })
+    }
+
     /// The arithmetic of arrays that it is, with the variables of the results.
     pub(crate) fn reading(&self, fors: &Fors) -> Option<(Reading, Vec<Var>)> {
         let reduces = |(out, p, _): &(Out, &Param, Atom)| match out {

@@ -118,13 +118,12 @@ impl Uses {
             {
                 return self.atom(array.into(), depth);
             }
-            Exp::Nest(Nest::For { index, extent, outs, body }) => {
+            Exp::Nest(Nest::For { body, .. }) => {
                 let kept = self.kept(stm);
-                let outputs = (0..outs.len()).filter(|k| kept[*k]);
-                let outputs = outputs.map(|k| (outs[k], &stm.binds[k], body.results[k])).collect();
-                let each = Each { axis: (*index, *extent), body, outputs };
+                let each = Each::of(stm, &kept);
                 // A loop inside of arithmetic is a part of it.
-                let whole = if self.in_arithmetic { None } else { each.whole(fors) };
+                let each = each.filter(|_| !self.in_arithmetic);
+                let whole = each.and_then(|each| each.whole(fors));
                 let around = self.in_arithmetic;
                 let copies = stm.binds.first().is_some_and(|p| fors.array(p.var).is_some());
                 self.in_arithmetic |= whole.is_some() || copies;
