@@ -12,6 +12,8 @@
 //! An accumulator for a few elements, added to at constant places, becomes one accumulator for
 //! each: for four rows, or for sixteen scalars if nothing else is added to.
 //!
+//! For people, additions to `acc[j, i]` become the addition of a transposed array.
+//!
 //! Accumulators that calls add to stay, and so do cells.
 //!
 //! Assumes: nothing. Gives: accumulators only where the place of an addition is computed, or where
@@ -20,8 +22,8 @@
 use std::collections::{HashMap, HashSet};
 
 use lambada_anf::{
-    Atom, Block, Effect, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming, Stm, Ty,
-    Var,
+    Atom, Audience, Block, Effect, Exp, Function, LoopKind, Names, Nest, Op, Out, Param, Renaming,
+    Stm, Ty, Var,
 };
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy};
 
@@ -33,9 +35,9 @@ const ROWS: i64 = 4;
 const SCALARS: i64 = 16;
 
 /// The pass.
-pub(crate) fn accumulators(function: &mut Function, _: &Calls) -> bool {
+pub(crate) fn accumulators(function: &mut Function, _: &Calls, audience: Audience) -> bool {
     let (names, types, zeros) = (&mut function.names, HashMap::new(), HashSet::new());
-    let mut pass = Pass { names, types, zeros, changed: false };
+    let mut pass = Pass { names, types, zeros, audience, changed: false };
     pass.block(&mut function.body);
     pass.changed
 }
@@ -46,6 +48,7 @@ struct Pass<'a> {
     types: HashMap<Var, Ty>,
     /// Arrays that are all zero.
     zeros: HashSet<Var>,
+    audience: Audience,
     changed: bool,
 }
 
@@ -123,7 +126,8 @@ impl Pass<'_> {
                 for (acc, place) in scalar_places(&stm, &self.types) {
                     let ty = self.types[&acc].indexed(place.len());
                     if let Some((Some(changed), value)) =
-                        (Sum { acc, place: place.clone(), ty, all: false }).statement(self, &stm)
+                        (Sum { acc, place: place.clone(), ty, all: false, exchanged: false })
+                            .statement(self, &stm)
                     {
                         stm = changed;
                         self.changed = true;
@@ -178,13 +182,15 @@ impl Pass<'_> {
             return;
         };
         let init = parts.resolved(init);
-        let sum = Sum { acc, place: vec![], ty: ty.clone(), all: true };
+        let sum = Sum { acc, place: vec![], ty: ty.clone(), all: true, exchanged: false };
         let adders = parts.mentioning(acc).filter(|stm| adds_to(stm, acc));
         let hint = self.names.hint(acc);
         let (mut count, mut taken) = (0, Vec::new());
         for stm in adders {
             if count == taken.len() {
-                taken.extend(sum.statement(self, stm));
+                let part = sum.statement(self, stm);
+                let part = part.map(|(changed, part)| (Vec::from_iter(changed), part));
+                taken.extend(part.or_else(|| sum.exchanged(self, stm)));
             }
             count += 1;
         }
@@ -455,14 +461,41 @@ struct Sum {
     place: Vec<Atom>,
     ty: Ty,
     all: bool,
+    /// Whether it is the transpose of the sum, for a matrix.
+    exchanged: bool,
 }
 
 impl Sum {
+    /// The statement without its additions, and their sum, if it adds to the columns of a matrix.
+    fn exchanged(&self, pass: &mut Pass, stm: &Stm) -> Option<(Vec<Stm>, Atom)> {
+        let (Audience::People, [n, m]) = (pass.audience, &self.ty.dims[..]) else { return None };
+        let ty = Ty { elem: self.ty.elem, dims: vec![*m, *n] };
+        let (changed, part) = Sum { ty, exchanged: true, ..self.clone() }.statement(pass, stm)?;
+        let mut stms = Vec::from_iter(changed);
+        let (hint, mut outer, mut inner) = (pass.names.hint(self.acc), Vec::new(), Vec::new());
+        let (i, j) = (pass.names.fresh("i"), pass.names.fresh("j"));
+        let read = Op::Index(part.as_var()?, vec![j.into(), i.into()]);
+        let element = pass.bind(&mut inner, &hint, self.ty.indexed(2), read);
+        let each = |index, extent, stms, result| {
+            let body = Block { stms, results: vec![result] };
+            Nest::For { index, extent, outs: vec![Out::Collect], body }
+        };
+        let row = each(j, *m, inner, element);
+        let row = pass.bind(&mut outer, &hint, self.ty.indexed(1), row);
+        let whole = pass.bind(&mut stms, &hint, self.ty.clone(), each(i, *n, outer, row));
+        Some((stms, whole))
+    }
+
     /// The statement without its additions, and their sum, if possible.
     fn statement(&self, pass: &mut Pass, stm: &Stm) -> Option<(Option<Stm>, Atom)> {
         match &stm.exp {
             Exp::Op(Op::Accumulate { acc, index, value }) => {
-                (*acc == self.acc && *index == self.place).then_some((None, *value))
+                let at = match self.exchanged {
+                    true => self.place.iter().rev().copied().collect(),
+                    false => self.place.clone(),
+                };
+                let whole = !self.exchanged || self.ty.dims.is_empty();
+                (*acc == self.acc && *index == at && whole).then_some((None, *value))
             }
             Exp::Nest(Nest::For { index, extent, outs, body }) => {
                 let (out, inner) = self.out(*index, *extent)?;

@@ -144,7 +144,7 @@ pub const ROUND: &[Pass] = &[
     Pass {
         name: "accumulators",
         what: "accumulators of known shape become loops, reductions and additions",
-        how: How::Each(accumulators::accumulators),
+        how: How::Read(accumulators::accumulators),
     },
     Pass {
         name: "dead-code",
@@ -259,7 +259,7 @@ fn factored(function: &mut Function, calls: &Calls) -> bool {
 fn delinearized(function: &mut Function, calls: &Calls) -> bool {
     let changed = rewrite(function, calls, &[delinearization::delinearization]);
     if changed {
-        accumulators::accumulators(function, calls);
+        accumulators::accumulators(function, calls, Audience::Machine);
         dead_code::dead_code(function, calls);
     }
     changed

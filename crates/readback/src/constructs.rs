@@ -9,15 +9,16 @@ use lambada_anf::{
 use lambada_prim::{Prim, ReduceOp, Scalar, ScalarTy, Spelling, Surface, Tensor};
 use lambada_source::{Part, Site};
 use lambada_surface::ast::{self, BinaryOp, Clause, Expr, ExprKind, PatternKind, UnaryOp};
-use lambada_surface::{build, print_expr};
+use lambada_surface::build;
 
 use crate::choices;
-use crate::elementwise::{Each, elementwise, place};
+use crate::elementwise::elementwise;
 use crate::known::known_call;
 use crate::lines::Line;
 use crate::locals;
 use crate::pieces::{call, infix, literal, reduced, width};
-use crate::printer::{Items, Printer, mentioned};
+use crate::printer::{Items, Printer, is_update_of_a_value, mentioned};
+use crate::reading::Each;
 use crate::regions::Region;
 use crate::sums::simple_sum;
 use crate::uses::first_of_each;
@@ -228,6 +229,9 @@ impl Printer<'_> {
         let leaving: Vec<Rc<str>> = leaving.iter().map(|v| self.tokens.bind(*v)).collect();
         let outs: Vec<Rc<str>> = region.accs.iter().map(|it| self.tokens.bind(it.out)).collect();
         let value = match simple_sum(self, all.block, region, &body, leaving.is_empty(), lines) {
+            Some(value) if !is_update_of_a_value(&value) => {
+                return self.define(region.id(), value, lines);
+            }
             Some(value) => value,
             None => {
                 let named = names.into_iter().map(build::name);
@@ -404,11 +408,14 @@ impl Printer<'_> {
         let listed = first_of_each(&body.results, &kept);
         let results: Vec<Atom> =
             body.results.iter().zip(&listed).filter(|(_, l)| **l).map(|(a, _)| *a).collect();
-        let outputs = (0..outs.len()).filter(|k| kept[*k]);
-        let outputs = outputs.map(|k| (outs[k], &stm.binds[k], body.results[k])).collect();
-        let each = Each { axis: (index, extent), body, outputs };
-        let copied = stm.binds.first().is_some_and(|p| self.fors.array(p.var).is_some());
-        if place(self, &each, lines) || !copied && elementwise(self, &each, lines) {
+        if let [p] = &stm.binds[..]
+            && let Some((op, array)) = self.fors.place(p.var)
+        {
+            let name = if op == ReduceOp::Max { "argmax" } else { "argmin" };
+            let value = call(name, [self.atom(array.into())]);
+            return self.define(p.var, value, lines);
+        }
+        if Each::of(stm, &kept).is_some_and(|each| elementwise(self, &each, lines)) {
             return;
         }
         let value = match stm.binds.first().and_then(|p| self.fors.array(p.var)) {
@@ -500,7 +507,6 @@ impl Printer<'_> {
             ReduceOp::Min if self.fors.has_iterations(bound.var) => "minimum",
             _ => return reduced(op, bound.ty.elem.scalar(), array), // needs no element
         };
-        self.extrema.insert(bound.var, (op, print_expr(&array)));
         call(function, [array])
     }
 

@@ -12,6 +12,7 @@ use lambada_surface::build;
 use lambada_surface::visit::children_mut;
 
 use crate::checking::with_shown_values;
+use crate::distributed::distribute;
 use crate::fors::Fors;
 use crate::interface::{Interface, Leaf, Reading};
 use crate::lines::Line;
@@ -20,6 +21,8 @@ use crate::names::Tokens;
 use crate::phases::{self, Comment};
 use crate::pieces::size_of;
 use crate::printer::Printer;
+use crate::reading::Each;
+use crate::separate::separate;
 use crate::unused::drop_unused;
 use crate::uses::Uses;
 
@@ -28,7 +31,10 @@ const AT_A_GLANCE: usize = 12;
 
 /// The function as a definition with the given interface. It must call no functions.
 pub fn definition(function: &Function, interface: &Interface) -> Def {
-    definition_in(function, interface, &NameTable::default(), 0)
+    let mut function = function.clone();
+    separate(&mut function);
+    distribute(&mut function);
+    definition_in(&function, interface, &NameTable::default(), 0)
 }
 
 /// A function of the library as a definition.
@@ -164,6 +170,7 @@ fn written(
 ) -> (Def, HashSet<Var>) {
     let locals = table.locals(at);
     let functions = || std::iter::once(function).chain(locals.iter().map(|l| &l.function));
+    let fors = Fors::of(functions());
     let mut printer = Printer {
         table,
         locals,
@@ -172,9 +179,8 @@ fn written(
         handles: Handles::default(),
         names: &function.names,
         tokens: Tokens::new(&function.names),
-        uses: Uses::new(functions().map(|f| &f.body), named, &table.silent),
-        fors: Fors::of(functions()),
-        extrema: HashMap::new(),
+        uses: Uses::new(functions().map(|f| &f.body), named, &table.silent, &fors),
+        fors,
         inline: table.nulls(at),
         exported: HashSet::new(),
         ints: HashSet::new(),
@@ -381,10 +387,15 @@ impl Printer<'_> {
         self.comments = comments.into_iter().rev().collect();
     }
 
-    /// Number of printed statements in a block, with nested ones.
+    /// Number of printed statements in a block, with nested ones. Arithmetic of arrays is one.
     fn count(&self, block: &Block) -> usize {
-        let of = |stm: &Stm| {
-            1 + stm.exp.blocks().into_iter().map(|inner| self.count(inner)).sum::<usize>()
+        let is_arithmetic = |stm: &Stm| {
+            let each = Each::of(stm, &self.uses.kept(stm));
+            each.is_some_and(|each| each.whole(&self.fors).is_some())
+        };
+        let of = |stm: &Stm| match is_arithmetic(stm) {
+            true => 1,
+            false => 1 + stm.exp.blocks().iter().map(|inner| self.count(inner)).sum::<usize>(),
         };
         block.stms.iter().filter(|stm| self.uses.printed(stm)).map(of).sum()
     }

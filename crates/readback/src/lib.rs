@@ -8,7 +8,9 @@
 //!
 //! - Accumulators become regions ([`regions`]), and functions with accumulator parameters local
 //!   functions in these ([`locals`]).
-//! - Loops with several results become tuples; a `for` that copies an array becomes the array
+//! - Loops over whole arrays become arithmetic of arrays ([`elementwise`]), one statement for each
+//!   array that has a name ([`distributed`]).
+//! - Other loops with several results become tuples; a `for` that copies an array becomes the array
 //!   ([`fors`]).
 //! - Cheap values that are used once are written where they are used ([`uses`]).
 //! - Tests of constructors become `match` ([`mod@matches`], [`choices`]), and fields of nodes
@@ -23,7 +25,9 @@ mod choices;
 mod constructs;
 mod declared;
 mod definition;
+mod distributed;
 mod elementwise;
+mod extrema;
 mod fields;
 mod fors;
 mod group;
@@ -39,6 +43,7 @@ mod names;
 mod phases;
 mod pieces;
 mod printer;
+mod reading;
 mod regions;
 mod returned;
 mod separate;

@@ -18,6 +18,7 @@ use crate::aligned::align;
 use crate::checking::{drop_checking, silent};
 use crate::declared::Declared;
 use crate::definition::{definition_in, function_in};
+use crate::distributed::distribute;
 use crate::interface::Interface;
 use crate::locals::{Endless, Local, locals};
 use crate::name_table::NameTable;
@@ -36,12 +37,11 @@ pub fn items(function: &Function, interface: &Interface) -> Result<Vec<Item>, St
     return_accumulators(&mut entry, &mut library);
     expressible(&entry)?;
     library.functions.iter().flatten().try_for_each(expressible)?;
-    separate(&mut entry.body, &mut entry.names);
-    for f in library.functions.iter_mut().flatten() {
-        separate(&mut f.body, &mut f.names);
+    for f in library.functions.iter_mut().flatten().chain([&mut entry]) {
+        separate(f);
+        distribute(f);
+        align(&mut f.body);
     }
-    align(&mut entry.body);
-    library.functions.iter_mut().flatten().for_each(|f| align(&mut f.body));
     let mut reserved: Vec<&str> = vec!["real", "int", "bool", &interface.name];
     reserved.extend(lambada_surface::token::KEYWORDS.iter().map(|(word, _)| *word));
     called().for_each(|name| reserved.push(name));

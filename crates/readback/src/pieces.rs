@@ -21,12 +21,49 @@ pub(crate) fn literal(value: Scalar) -> Expr {
 }
 
 /// Names of the language that this crate prints, besides primitives.
-pub(crate) const CALLED: [&str; 10] =
-    ["length", "sum", "product", "reduce", "min", "max", "inspect", "pi", "inf", "nan"];
+pub(crate) const CALLED: [&str; 17] = [
+    "length",
+    "sum",
+    "product",
+    "reduce",
+    "min",
+    "max",
+    "inspect",
+    "pi",
+    "inf",
+    "nan",
+    "dot",
+    "outer",
+    "transpose",
+    "maximum",
+    "minimum",
+    "argmax",
+    "argmin",
+];
 
 /// `f a b`, for a function of the language.
 pub(crate) fn call(f: &str, args: impl IntoIterator<Item = Expr>) -> Expr {
     build::call(build::var(f), args)
+}
+
+/// The transpose of a matrix. That of a product is the product of the transposes if these are
+/// shorter: its elements are the same sums.
+pub(crate) fn transposed(matrix: Expr) -> Expr {
+    match build::kind(matrix) {
+        ExprKind::Apply(f, inner) if is_transpose(&f) => *inner,
+        ExprKind::Binary(BinaryOp::MatMul, a, b) if is_transposed(&a) || is_transposed(&b) => {
+            build::binary(BinaryOp::MatMul, transposed(*b), transposed(*a))
+        }
+        kind => call("transpose", [build::expr(kind)]),
+    }
+}
+
+pub(crate) fn is_transposed(e: &Expr) -> bool {
+    matches!(&e.kind, ExprKind::Apply(f, _) if is_transpose(f))
+}
+
+fn is_transpose(f: &Expr) -> bool {
+    f.kind == ExprKind::Var("transpose".into())
 }
 
 /// The size of an array along an axis. Inner sizes have names only in types.
@@ -87,16 +124,23 @@ pub(crate) fn infix(symbol: &str, a: Expr, b: Expr) -> Expr {
 }
 
 /// An expression without its leading sign, and whether it had one: negating a literal, a negation
-/// or the first factor of a product is exact.
+/// or the first operand of a product or a quotient is exact.
 fn positive(e: Expr) -> (bool, Expr) {
     match build::kind(e) {
         ExprKind::Real(x) if x < 0.0 => (true, build::real(-x)),
         ExprKind::Int(k) if k < 0 && k != i64::MIN => (true, build::int(-k)),
         ExprKind::Unary(UnaryOp::Neg, inner) => (true, *inner),
-        ExprKind::Binary(BinaryOp::Mul, a, b) => {
+        ExprKind::Binary(op @ (BinaryOp::Mul | BinaryOp::Div | BinaryOp::MatMul), a, b) => {
             let (negative, a) = positive(*a);
-            (negative, build::binary(BinaryOp::Mul, a, *b))
+            (negative, build::binary(op, a, *b))
         }
+        ExprKind::Apply(f, b) => match build::kind(*f) {
+            ExprKind::Apply(f, a) if f.kind == ExprKind::Var("outer".into()) => {
+                let (negative, a) = positive(*a);
+                (negative, build::call(*f, [a, *b]))
+            }
+            f => (false, build::expr(ExprKind::Apply(Box::new(build::expr(f)), b))),
+        },
         kind => (false, build::expr(kind)),
     }
 }

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use lambada_anf::{Atom, Block, Exp, NAMELESS, Names, Op, Stm, Var};
-use lambada_prim::{ReduceOp, Scalar};
-use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Param, TypeExpr};
+use lambada_prim::Scalar;
+use lambada_surface::ast::{BinaryOp, Clause, Expr, ExprKind, Param, TypeExpr, UnaryOp};
 use lambada_surface::build;
 
 use crate::fields;
@@ -15,7 +15,7 @@ use crate::locals::Local;
 use crate::name_table::{Handles, NameTable};
 use crate::names::Tokens;
 use crate::phases::Comment;
-use crate::pieces::width;
+use crate::pieces::{is_transposed, width};
 use crate::regions::{self, Item, binds, mentions};
 use crate::uses::Uses;
 
@@ -50,8 +50,6 @@ pub(crate) struct Printer<'a> {
     pub(crate) fors: Fors,
     /// Values that are inlined at their uses.
     pub(crate) inline: HashMap<Var, Expr>,
-    /// The extrema of arrays, with the texts of these.
-    pub(crate) extrema: HashMap<Var, (ReduceOp, String)>,
     /// Integers computed by primitives.
     pub(crate) ints: HashSet<Var>,
     /// Values that leave an `accumulate` region: they need names.
@@ -170,9 +168,7 @@ impl Printer<'_> {
             let before = lines.len();
             // A region does not begin a phase in its inside.
             let said = match item {
-                Item::Region(_) if all.outermost => {
-                    first(item).and_then(|at| self.phase_until(at).map(Rc::from))
-                }
+                Item::Region(_) if all.outermost => first(item).and_then(|at| self.phase_until(at)),
                 Item::Stm(_) | Item::Region(_) => None,
             };
             match item {
@@ -182,7 +178,11 @@ impl Printer<'_> {
             if let (true, Some(at), Some(Line::Let { comment, .. })) =
                 (all.outermost, first(item), lines.get_mut(before))
             {
-                *comment = said.or_else(|| self.said_until(at));
+                *comment = said.map(Rc::from).or_else(|| self.said_until(at));
+            } else if let (Some(phase), Some(at)) = (said, first(item))
+                && let Some((_, next)) = self.comments.iter_mut().find(|(from, _)| *from <= at)
+            {
+                next.phase = Some(phase); // the next line begins it
             }
         }
     }
@@ -258,7 +258,11 @@ impl Printer<'_> {
     pub(crate) fn define(&mut self, var: Var, value: Expr, lines: &mut Vec<Line>) {
         let is_another_name =
             matches!(value.kind, ExprKind::Var(_)) && !self.exported.contains(&var);
-        if is_another_name || self.written_once(var, &value) || self.is_offset(var, &value) {
+        if is_another_name
+            || self.is_view(var, &value)
+            || self.written_once(var, &value)
+            || self.is_offset(var, &value)
+        {
             self.inline.insert(var, value);
         } else {
             let name = self.tokens.bind(var);
@@ -296,6 +300,16 @@ impl Printer<'_> {
             };
             lines.push(Line::named(&name, value, Some(var)));
         }
+    }
+
+    /// Whether the value is `transpose x` or `-x`, which people write again.
+    fn is_view(&self, var: Var, value: &Expr) -> bool {
+        let (of, times) = match &value.kind {
+            ExprKind::Apply(_, x) if is_transposed(value) => (x, usize::MAX),
+            ExprKind::Unary(UnaryOp::Neg, x) => (x, READ_AGAIN),
+            _ => return false, // everything else is computed
+        };
+        is_read(of) && self.uses.at_most(times, var) && !self.exported.contains(&var)
     }
 
     /// Whether the value is an integer such as `i + 1` to which the author gave no name.
@@ -344,6 +358,11 @@ fn first(item: &Item) -> Option<usize> {
         Item::Stm(k) => Some(*k),
         Item::Region(region) => region.items.iter().find_map(first),
     }
+}
+
+/// Whether it is `(…) with [i] = x`, which reads better with a name.
+pub(crate) fn is_update_of_a_value(value: &Expr) -> bool {
+    matches!(&value.kind, ExprKind::Update(of, ..) if !matches!(of.kind, ExprKind::Var(_)))
 }
 
 /// Whether the value is an element, a field or a component of something with a name.

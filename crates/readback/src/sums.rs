@@ -15,6 +15,7 @@ use crate::elementwise::arrays;
 use crate::lines::Line;
 use crate::pieces::call;
 use crate::printer::Printer;
+use crate::reading::read;
 use crate::regions::{Accumulator, Item, Region};
 
 /// The value of a region with this body; `None` for a region that needs its accumulator.
@@ -81,7 +82,8 @@ fn each(of: &mut Printer, stm: &Stm, it: Accumulator, lines: &mut Vec<Line>) -> 
         ordered.push(fits.then_some((*axis, *extent))?);
     }
     let block = Block { stms: before.to_vec(), results: vec![*value] };
-    let (last, _) = arrays(of, ordered, &block, &[*value], lines)?;
+    let (reading, last) = read(&of.fors, ordered, &block, &[*value])?;
+    arrays(of, &reading, &last, lines);
     Some(of.atom(last[0].into()))
 }
 

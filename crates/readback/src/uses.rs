@@ -6,6 +6,8 @@ use std::collections::{HashMap, HashSet};
 use lambada_anf::{Atom, Block, Effect, Exp, FnId, LoopKind, Nest, Op, Stm, Var};
 
 use crate::checking::{is_written_check, shows};
+use crate::fors::Fors;
+use crate::reading::Each;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
@@ -22,6 +24,8 @@ pub(crate) struct Uses {
     depth_of: HashMap<Var, usize>,
     /// The functions whose effects are not printed.
     silent: HashSet<FnId>,
+    /// Whether the current block is printed as arithmetic of arrays.
+    in_arithmetic: bool,
 }
 
 impl Uses {
@@ -30,13 +34,14 @@ impl Uses {
         blocks: impl IntoIterator<Item = &'b Block>,
         types: &HashSet<Var>,
         silent: &HashSet<FnId>,
+        fors: &Fors,
     ) -> Uses {
         let mut uses = Uses { silent: silent.clone(), ..Uses::default() };
         for var in types {
             uses.uses.insert(*var, Use { count: 1, deepest: usize::MAX });
         }
         for block in blocks {
-            uses.block(block, &vec![true; block.results.len()], 0);
+            uses.block(fors, block, &vec![true; block.results.len()], 0);
         }
         uses
     }
@@ -91,7 +96,7 @@ impl Uses {
         }
     }
 
-    fn block(&mut self, block: &Block, kept: &[bool], depth: usize) {
+    fn block(&mut self, fors: &Fors, block: &Block, kept: &[bool], depth: usize) {
         for p in block.stms.iter().flat_map(|s| &s.binds) {
             self.depth_of.insert(p.var, depth);
         }
@@ -100,26 +105,45 @@ impl Uses {
         }
         for stm in block.stms.iter().rev() {
             if self.printed(stm) {
-                self.statement(stm, depth);
+                self.statement(fors, stm, depth);
             }
         }
     }
 
-    fn statement(&mut self, stm: &Stm, depth: usize) {
+    fn statement(&mut self, fors: &Fors, stm: &Stm, depth: usize) {
         match &stm.exp {
+            Exp::Nest(Nest::For { .. })
+                if let [p] = &stm.binds[..]
+                    && let Some((_, array)) = fors.place(p.var) =>
+            {
+                return self.atom(array.into(), depth);
+            }
             Exp::Nest(Nest::For { body, .. }) => {
                 let kept = self.kept(stm);
-                self.block(body, &first_of_each(&body.results, &kept), depth + 1);
+                let each = Each::of(stm, &kept);
+                // A loop inside of arithmetic is a part of it.
+                let each = each.filter(|_| !self.in_arithmetic);
+                let whole = each.and_then(|each| each.whole(fors));
+                let around = self.in_arithmetic;
+                let copies = stm.binds.first().is_some_and(|p| fors.array(p.var).is_some());
+                self.in_arithmetic |= whole.is_some() || copies;
+                let inside = if self.in_arithmetic { depth } else { depth + 1 };
+                self.block(fors, body, &first_of_each(&body.results, &kept), inside);
+                self.in_arithmetic = around;
+                // Its text mentions an array as often as its elements are used.
+                for (element, array) in whole.iter().flat_map(|(reading, _)| reading.elements()) {
+                    (1..self.count(element)).for_each(|_| self.atom(array.into(), depth));
+                }
             }
             Exp::Nest(Nest::If { then, otherwise, .. }) => {
                 let kept = self.kept(stm);
-                self.block(then, &kept, depth);
-                self.block(otherwise, &kept, depth);
+                self.block(fors, then, &kept, depth);
+                self.block(fors, otherwise, &kept, depth);
             }
             Exp::Nest(Nest::Loop { kind, body, .. }) => {
-                self.block(body, &vec![true; body.results.len()], depth + 1);
+                self.block(fors, body, &vec![true; body.results.len()], depth + 1);
                 if let LoopKind::While(cond) = kind {
-                    self.block(cond, &[true], depth + 1);
+                    self.block(fors, cond, &[true], depth + 1);
                 }
             }
             Exp::Op(Op::Fill(_)) => stm.binds[0].ty.dims.iter().for_each(|d| self.atom(*d, depth)),

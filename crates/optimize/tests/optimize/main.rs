@@ -8,6 +8,7 @@ use lambada_optimize::{Pass, optimize, passes, simplify};
 
 mod calls;
 mod evidence;
+mod exchanged;
 mod handed_on;
 mod laws;
 

@@ -185,8 +185,7 @@ def main (k : int) (x : real) =
             let c = mixed (k - 1) x
             a += x; b += x * c
       mixed k x
-  let z = 1.0 + b
-  (y, z)
+  (y, 1.0 + b)
 ";
     assert_eq!(shown(&program).expect("it has a form"), expected);
 }

@@ -8,6 +8,7 @@ use lambada_surface::{build, parse, print_def};
 
 use lambada_readback::{Interface, Leaf, Reading, definition};
 
+mod arrays;
 mod library;
 mod locals;
 mod unused;
