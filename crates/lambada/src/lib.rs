@@ -82,6 +82,7 @@ pub use lambada_graph::{Mechanism, Mechanisms};
 pub use lambada_prim::{Data as Elements, Precision, Scalar, Tensor};
 #[cfg(unix)]
 pub use lambada_run::is_ignored;
+pub use lambada_run::release as release_memory;
 pub use lambada_run::{Cancel, Target, output_was_closed, remove_unfinished, warn_with};
 pub use lambada_source::stack::roomy;
 pub use lambada_source::{Failure, Problem, Severity, quoted, suggest};

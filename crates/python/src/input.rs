@@ -61,8 +61,55 @@ impl<'py> Reader<'_, 'py> {
                 }
                 self.array(value, element, rank, "")
             }
-            None => Ok(self.data(self.ty, value, "")?.into_arg()),
+            None => match self.columns(self.ty, value)? {
+                Some(arg) => Ok(arg),
+                None => Ok(self.data(self.ty, value, "")?.into_arg()),
+            },
         }
+    }
+
+    /// Reads a table whose columns are arrays of numbers, for an array of records. `None` for all
+    /// else, and for columns that have to be read cell by cell.
+    fn columns(
+        &mut self,
+        ty: &Type,
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Arg<'static>>> {
+        let Type::Array(_, elem) = ty else { return Ok(None) };
+        match (&**elem, is_table(value)) {
+            (Type::Record(fields), true) => self.columns_of(fields, value),
+            _ => Ok(None),
+        }
+    }
+
+    fn columns_of(
+        &mut self,
+        fields: &[(Arc<str>, Type)],
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Arg<'static>>> {
+        let names = column_names(value)?;
+        let mut columns = Vec::with_capacity(fields.len());
+        for (name, ty) in fields {
+            if !names.iter().any(|known| **known == **name) {
+                return Ok(None);
+            }
+            let column = value.get_item(&**name)?;
+            let arg = match (plain(ty), ty) {
+                (Some((element, rank)), _) if !is_no_sequence(&column) => {
+                    let array = arrays::converted(&column, element, rank + 1).ok();
+                    let arg = array.as_ref().and_then(|array| arrays::lent(array, element));
+                    self.kept.extend(array.map(Bound::into_any));
+                    arg
+                }
+                (None, Type::Record(inner)) if is_table(&column) => {
+                    self.columns_of(inner, &column)?
+                }
+                _ => None,
+            };
+            let Some(arg) = arg else { return Ok(None) };
+            columns.push((name.clone(), arg));
+        }
+        Ok(Arg::columns(columns))
     }
 
     fn array(
