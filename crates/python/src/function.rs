@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lambada::{Output, Parts, ResultMemory, Shape, Value};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::call::{Given, Interface, Point};
 use crate::model::Model;
@@ -147,6 +147,15 @@ impl Function {
             None => function,
         };
         Ok(Function::of(function))
+    }
+
+    /// `Function[float]`, for annotations: the type of its results.
+    #[classmethod]
+    fn __class_getitem__<'py>(
+        class: &Bound<'py, PyType>,
+        result: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        class.py().import("types")?.getattr("GenericAlias")?.call1((class, result))
     }
 
     /// Its name.
