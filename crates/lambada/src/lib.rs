@@ -25,6 +25,7 @@ mod library;
 mod manual;
 mod memory;
 // Without the features for files, messages about files are never constructed.
+mod labels;
 #[cfg_attr(not(all(feature = "arrow", feature = "csv", feature = "npz")), allow(dead_code))]
 mod messages;
 mod numbers;
@@ -74,6 +75,7 @@ pub use evaluate::{Expression, Place, RESULT, is_incomplete, items};
 pub use explain::{Example, Explanation, explain_code, explanation_link, explanations};
 pub use files::{Disk, Files, InMemory};
 pub use gradbench::{Ended, gradbench};
+pub use labels::Label;
 pub use lambada_core::FieldOrder;
 pub use lambada_core::data::{Data, Style};
 pub use lambada_elaborate::messages::is_unused;
@@ -92,7 +94,7 @@ pub use memory::{check_environment, memory_size};
 pub use numbers::lists;
 pub use occurrences::{Occurrence, Symbol};
 pub use operators::Operator;
-pub use options::{Engine, Options};
+pub use options::{Effort, Engine, Options};
 pub use passes::{Pass, PassTime, pass_times, passes, table, timed_passes};
 pub use pipeline::{Arrays, Executable, Observer, arrays, lower, lower_for};
 pub use posterior::{Found, Given, Goal, Optimum, Posterior, Prediction, Request};

@@ -275,13 +275,24 @@ impl<'py> Reader<'_, 'py> {
         place: &str,
     ) -> PyResult<Data> {
         let names = column_names(value)?;
-        let mut columns = Vec::new();
+        let mut columns: Vec<(&Arc<str>, &Type, Cells<'py>)> = Vec::new();
         for (name, ty) in fields {
             if !names.iter().any(|known| **known == **name) {
                 let found = format!("a table without a column `{name}`");
                 return Err(PyTypeError::new_err(self.message(&found, place)));
             }
-            columns.push((name, ty, cells(&value.get_item(&**name)?)?));
+            let column = value.get_item(&**name)?;
+            let cells = match ty {
+                // A table in a table, whose rows are records.
+                Type::Record(inner) if is_table(&column) => {
+                    match self.table(inner, &column, &format!("{place}.{name}"))? {
+                        Data::Array(rows) => Cells::Read(rows.into_iter()),
+                        other => return Ok(other),
+                    }
+                }
+                _ => Cells::Objects(cells(&column)?.into_iter()),
+            };
+            columns.push((name, ty, cells));
         }
         let rows = columns.first().map_or(0, |(_, _, items)| items.len());
         if let Some((name, _, items)) = columns.iter().find(|(_, _, items)| items.len() != rows) {
@@ -294,9 +305,14 @@ impl<'py> Reader<'_, 'py> {
         let mut all = Vec::with_capacity(rows);
         for row in 0..rows {
             let mut record = Vec::with_capacity(columns.len());
-            for (name, ty, items) in &columns {
-                let place = format!("{place}.{name}[{row}]");
-                record.push(((*name).clone(), self.cell(ty, &items[row], &place)?));
+            for (name, ty, items) in &mut columns {
+                let item = match items {
+                    Cells::Objects(items) => items.next().map(|item| {
+                        self.cell(ty, &item, &format!("{place}.{name}[{row}]"))
+                    }),
+                    Cells::Read(items) => items.next().map(Ok),
+                };
+                record.extend(item.transpose()?.map(|item| ((*name).clone(), item)));
             }
             record.sort_by(|a, b| a.0.cmp(&b.0));
             all.push(Data::Record(record));
@@ -474,6 +490,21 @@ fn column_names(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         false => value.getattr("columns")?,
     };
     names.try_iter()?.map(|name| Ok(name?.str()?.to_string())).collect()
+}
+
+/// The cells of a column: as they are, or read.
+enum Cells<'py> {
+    Objects(std::vec::IntoIter<Bound<'py, PyAny>>),
+    Read(std::vec::IntoIter<Data>),
+}
+
+impl Cells<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Cells::Objects(items) => items.len(),
+            Cells::Read(items) => items.len(),
+        }
+    }
 }
 
 /// The cells of a column, as Python values.

@@ -149,7 +149,7 @@ class TestJax:
         text = """
             import jax, numpy as np, lambada
             text = "def f [n] (x : [n]real) (k : int) : (real, [n]int) = (sum (x * x) * real k, for i < n => i + k)\\n"
-            m = lambada.compile(text + "def loss [n] (w : [n]real) (x : [n]real) = sum ((w - x) ** 2)")
+            m = lambada.compile(text + "def loss [n] (w : [n]real) (x : [n]real) = sum ((w - x) ** 2)", engine="native")
             f = lambada.jax.function(m.f)
             value, places = jax.jit(f)(np.array([1.0, 2.0], np.float32), 3)
             assert value.dtype == np.float32 and value == 15.0, value

@@ -274,11 +274,7 @@ impl Native {
     ) -> Result<NativeCall<'a>, Failure> {
         let owned = self.idle.take().or_else(|| self.opened());
         let owned = owned.ok_or_else(|| failed_to_open(&self.name))?;
-        let mut call = NativeCall {
-            native: self,
-            owned: Some(owned),
-            blocks: Vec::new(),
-        };
+        let mut call = NativeCall { native: self, owned: Some(owned), blocks: Vec::new() };
         let given = sizes.len();
         let mut fits = given + args.len() == self.params.len();
         if fits {
@@ -405,9 +401,7 @@ impl<'a> NativeCall<'a> {
         let owned = self.owned();
         owned.args[k] = match arg {
             Argument::Scalar(value) => word(precision, value),
-            Argument::Array(_, elements) => {
-                elements.address_in(precision, &mut owned.converted[k])
-            }
+            Argument::Array(_, elements) => elements.address_in(precision, &mut owned.converted[k]),
         };
         self.native.params[k] == arg.ty()
     }

@@ -218,9 +218,7 @@ impl Plan {
 
     /// Adds all arguments by reference; returns false if one of them must be copied.
     pub(crate) fn lend<'a>(&self, given: &[Option<&'a Arg<'a>>], all: &mut Leaves<'a>) -> bool {
-        self.slots.iter().zip(given.iter().flatten()).all(|(slot, arg)| {
-            slot.lend(arg, all)
-        })
+        self.slots.iter().zip(given.iter().flatten()).all(|(slot, arg)| slot.lend(arg, all))
     }
 
     /// Copies the arguments that cannot be borrowed, one entry for each.
