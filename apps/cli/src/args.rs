@@ -1,5 +1,6 @@
 //! The command line as data.
 
+mod given;
 mod models;
 mod offered;
 mod paper;
@@ -8,10 +9,7 @@ mod play;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use clap::parser::ValueSource;
-use clap::{
-    Args as ArgGroup, CommandFactory as _, FromArgMatches as _, Parser, Subcommand, ValueEnum,
-};
+use clap::{Args as ArgGroup, Parser, Subcommand, ValueEnum};
 use lambada::Precision;
 
 pub use models::{Chart, Method, Metric, Model, Predicting, Sampling, Searching, Table};
@@ -98,37 +96,6 @@ pub struct Args {
     /// The words of those options above that were given and concern programs
     #[arg(skip)]
     pub given: Vec<OsString>,
-}
-
-/// Options that are about this process: its messages, and limits that children have of their own.
-const OWN: [&str; 3] = ["color", "timings", "max_memory"];
-
-impl Args {
-    /// Reads a command line, whose first word is the name of the program.
-    ///
-    /// # Errors
-    /// Wrong command lines, and those that ask for help.
-    pub fn of(words: impl IntoIterator<Item = OsString>) -> Result<Args, clap::Error> {
-        let mut command = Args::command();
-        let matches = command.try_get_matches_from_mut(words)?;
-        let args = Args::from_arg_matches(&matches);
-        let args = args.map_err(|error| error.format(&mut command))?;
-        let mut given = Vec::new();
-        for option in command.get_arguments() {
-            let id = option.get_id();
-            let is_given = matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
-            let is_meant = option.is_global_set() && !OWN.contains(&id.as_str());
-            let (true, true, Some(name)) = (is_given, is_meant, option.get_long()) else {
-                continue;
-            };
-            given.push(format!("--{name}").into());
-            if option.get_action().takes_values() {
-                given
-                    .extend(matches.get_raw(id.as_str()).into_iter().flatten().map(OsString::from));
-            }
-        }
-        Ok(Args { given, ..args })
-    }
 }
 
 /// Choice of colors.
