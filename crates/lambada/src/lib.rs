@@ -84,6 +84,10 @@ pub use lambada_graph::{Mechanism, Mechanisms};
 pub use lambada_prim::{Data as Elements, Precision, Scalar, Tensor};
 #[cfg(unix)]
 pub use lambada_run::is_ignored;
+/// The version of `ndarray` whose arrays are arguments and results. Arrays of another one pass as
+/// sizes and elements: [`Arg::reals`], [`Value::into_reals`].
+pub use ndarray;
+
 pub use lambada_run::release as release_memory;
 pub use lambada_run::{Cancel, Target, output_was_closed, remove_unfinished, warn_with};
 pub use lambada_source::stack::roomy;
