@@ -19,8 +19,8 @@ pub(crate) fn formatting(
     Some(difference(&analysis.lines, &new).into_iter().collect())
 }
 
-/// The edits that format the items that a range touches, or the lines between two items; none if the
-/// file does not parse.
+/// The edits that format the items that a range touches, or the lines between two items; none if
+/// the file does not parse.
 pub(crate) fn range_formatting(
     world: &mut World,
     params: &DocumentRangeFormattingParams,
@@ -29,7 +29,7 @@ pub(crate) fn range_formatting(
     let lines = &analysis.lines;
     let new = world.formatted(&lines.text)?;
     let mut candidates = within(lines, &new, params.range).into_iter();
-    // A comment may move out of its item, so the second candidate has what is around the items.
+    // A comment may move out of its item, so the second candidate has the gaps around the items.
     let text = candidates.find(|text| world.formatted(text).as_ref() == Some(&new))?;
     Some(difference(lines, &text).into_iter().collect())
 }

@@ -1,6 +1,6 @@
-//! Rename: all uses of a name in all programs; of a field, those of records with the same fields. The
-//! edit is tried first: afterwards every name must
-//! mean as before, so that no local name captures another.
+//! Rename: all uses of a name in all programs; of a field, those of records with the same fields.
+//! The edit is tried first: afterwards every name must mean as before, so that no local name
+//! captures another.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;

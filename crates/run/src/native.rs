@@ -127,7 +127,7 @@ pub fn release() {
     pools.iter().for_each(|pool| pool.clear());
     // Smaller pieces stay with the allocator unless it is asked for them.
     #[cfg(all(target_os = "linux", target_env = "gnu"))]
-    // SAFETY: it takes no memory that is in use, and locks what it changes.
+    // SAFETY: it frees no memory that is in use, and holds the locks of the allocator.
     unsafe {
         libc::malloc_trim(0);
     }

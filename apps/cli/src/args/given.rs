@@ -57,7 +57,7 @@ mod tests {
         assert_eq!(Args::of(words).expect("a command line").given, ["--precision", "f32"]);
     }
 
-    /// None is forgotten: each reads as what it was.
+    /// None is forgotten, and each reads back as it was given.
     #[test]
     fn every_option_is_handed_on() {
         let command = Args::command();

@@ -1,5 +1,5 @@
-//! The package files of a library for CMake: `find_package(NAME)` gives the target `NAME::NAME`, and
-//! `find_package(NAME 0.1)` compares versions.
+//! The package files of a library for CMake: `find_package(NAME)` gives the target `NAME::NAME`,
+//! and `find_package(NAME 0.1)` compares versions.
 
 use super::library::Sources;
 

@@ -18,8 +18,8 @@ use super::{cmake, javascript};
 
 /// Writes the files of a library into a folder, which is created if necessary; returns their paths.
 /// These are `NAME.c`, `NAME.h`, `NAME.pc`, `NAMEConfig.cmake`, `NAMEConfigVersion.cmake`,
-/// `libNAME.a` and `libNAME.so` (`.dylib` on macOS); for WebAssembly, `NAME.wasm`, `NAME.mjs` and `NAME.d.mts`; for C11, the
-/// texts alone.
+/// `libNAME.a` and `libNAME.so` (`.dylib` on macOS); for WebAssembly, `NAME.wasm`, `NAME.mjs` and
+/// `NAME.d.mts`; for C11, the texts alone.
 ///
 /// # Errors
 /// No C compiler or archiver works, or the folder cannot be written.

@@ -120,10 +120,10 @@ impl<'a> Arg<'a> {
     fn records(&self) -> Option<usize> {
         match &self.0 {
             ArgData::Array(dims, _) => dims.all().first().copied(),
-            ArgData::Data(data) => match &**data {
-                Data::Tensor(tensor) => tensor.dims.first().copied(),
-                Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => None,
-            },
+            ArgData::Data(data) => {
+                let Data::Tensor(tensor) = &**data else { return None };
+                tensor.dims.first().copied()
+            }
             ArgData::Columns(records, _) => Some(*records),
             ArgData::Scalar(_) => None,
         }
@@ -192,10 +192,12 @@ fn rows(records: usize, fields: &[(Arc<str>, Arg<'_>)]) -> Data {
     let mut rows = vec![Vec::with_capacity(fields.len()); records];
     for (name, column) in fields {
         let items: Vec<Data> = match column.data().into_owned() {
-            Data::Tensor(tensor) => tensor.rows().map(Data::Tensor).collect(),
             Data::Array(items) => items,
-            // No other data have elements.
-            Data::Tuple(_) | Data::Record(_) | Data::Con { .. } => Vec::new(),
+            data => {
+                // No other data are columns.
+                let Data::Tensor(tensor) = data else { continue };
+                tensor.rows().map(Data::Tensor).collect()
+            }
         };
         rows.iter_mut().zip(items).for_each(|(row, item)| row.push((name.clone(), item)));
     }

@@ -151,14 +151,13 @@ impl DestinationElem for f32 {
     }
 
     fn write(elements: Lent<'_>, to: &mut [f32]) -> bool {
-        match elements {
-            Lent::Single(values) if values.len() == to.len() => put(values, to),
-            Lent::Real(values) if values.len() == to.len() => {
-                to.iter_mut().zip(values).for_each(|(place, x)| *place = *x as f32);
-                true
-            }
-            Lent::Real(_) | Lent::Single(_) | Lent::Int(_) | Lent::Bool(_) => false,
+        if let Lent::Real(values) = elements
+            && values.len() == to.len()
+        {
+            to.iter_mut().zip(values).for_each(|(place, x)| *place = *x as f32);
+            return true;
         }
+        matches!(elements, Lent::Single(values) if values.len() == to.len() && put(values, to))
     }
 }
 

@@ -361,12 +361,10 @@ fn lend_columns<'a>(
         let (found, axes) = match &column.0 {
             ArgData::Columns(_, columns) => return lend_columns(shape, columns, all),
             ArgData::Array(dims, elements) => (elements.ty(), dims.all().len()),
-            ArgData::Data(data) => match &**data {
-                Data::Tensor(tensor) => (tensor.elem(), tensor.dims.len()),
-                Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => {
-                    return false;
-                }
-            },
+            ArgData::Data(data) => {
+                let Data::Tensor(tensor) = &**data else { return false };
+                (tensor.elem(), tensor.dims.len())
+            }
             ArgData::Scalar(_) => return false,
         };
         let is_plain = plain(shape).is_some_and(|(elem, rank)| found == elem && axes == rank + 1);

@@ -10,7 +10,7 @@ from ._values import Parts
 Wrt = Union[str, Sequence[str], None]
 Several = Union[list[str], tuple[str, ...], None]
 
-#: What a call returns; not known unless the user writes it: ``f: Function[float] = m.f``.
+#: The type of results; not known unless the user writes it: ``f: Function[float] = m.f``.
 R = TypeVar("R")
 #: A dictionary of arrays.
 D = TypeVar("D", bound=dict[str, Any])

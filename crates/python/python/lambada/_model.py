@@ -163,7 +163,7 @@ class Function(_lambada.Function[R]):
     dataclasses and named tuples for records; :class:`Variant` for variants. Arrays that are dense, row-major and of 64-bit elements are not copied.
     ``wrt`` names parameters to differentiate by: one for its derivative alone, several for a dictionary, none for all that hold reals.
 
-    For checkers of types, ``f: lambada.Function[float] = m.f`` says what calls return.
+    For checkers of types, ``f: lambada.Function[float] = m.f`` says the type of results.
     """
 
     _model: Model
