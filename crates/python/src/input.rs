@@ -70,11 +70,7 @@ impl<'py> Reader<'_, 'py> {
 
     /// Reads a table whose columns are arrays of numbers, for an array of records. `None` for all
     /// else, and for columns that have to be read cell by cell.
-    fn columns(
-        &mut self,
-        ty: &Type,
-        value: &Bound<'py, PyAny>,
-    ) -> PyResult<Option<Arg<'static>>> {
+    fn columns(&mut self, ty: &Type, value: &Bound<'py, PyAny>) -> PyResult<Option<Arg<'static>>> {
         let Type::Array(_, elem) = ty else { return Ok(None) };
         match (&**elem, is_table(value)) {
             (Type::Record(fields), true) => self.columns_of(fields, value),
@@ -307,9 +303,9 @@ impl<'py> Reader<'_, 'py> {
             let mut record = Vec::with_capacity(columns.len());
             for (name, ty, items) in &mut columns {
                 let item = match items {
-                    Cells::Objects(items) => items.next().map(|item| {
-                        self.cell(ty, &item, &format!("{place}.{name}[{row}]"))
-                    }),
+                    Cells::Objects(items) => items
+                        .next()
+                        .map(|item| self.cell(ty, &item, &format!("{place}.{name}[{row}]"))),
                     Cells::Read(items) => items.next().map(Ok),
                 };
                 record.extend(item.transpose()?.map(|item| ((*name).clone(), item)));

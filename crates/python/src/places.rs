@@ -158,7 +158,8 @@ impl Places<'static> {
             (Places::All(places), Ok(given)) if places.iter().any(Places::has_new) => {
                 let all = given.copy()?;
                 for (place, name) in places.into_iter().zip(names) {
-                    let item = all.get_item(name)?.unwrap_or_else(|| all.py().None().into_bound(all.py()));
+                    let item =
+                        all.get_item(name)?.unwrap_or_else(|| all.py().None().into_bound(all.py()));
                     all.set_item(name, place.filled(&item, writer)?)?;
                 }
                 Ok(all.into_any())
