@@ -1,10 +1,12 @@
 //! The command line as data.
 
+mod given;
 mod models;
 mod offered;
 mod paper;
 mod play;
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args as ArgGroup, Parser, Subcommand, ValueEnum};
@@ -90,6 +92,10 @@ pub struct Args {
     /// Tell on standard error how long each pass of the compiler took
     #[arg(long, global = true, display_order = 94)]
     pub timings: bool,
+
+    /// The words of those options above that were given and concern programs
+    #[arg(skip)]
+    pub given: Vec<OsString>,
 }
 
 /// Choice of colors.

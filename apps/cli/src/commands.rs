@@ -1,9 +1,10 @@
 //! The command that the arguments name.
 
+use std::ffi::OsString;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 
-use lambada::{Disk, Operator, Options, Session, Sparse};
+use lambada::{Disk, Effort, Operator, Options, Session, Sparse};
 use lambada_build::Platform;
 
 use crate::args::{self, Args, Command, DataArgs, Machines};
@@ -18,7 +19,6 @@ pub fn run(args: Args) -> Result<(), Report> {
         session: Session::new(),
         color: report::colored(args.color),
         paints: report::paints(args.color),
-        effort: None,
         threads: args.threads.and_then(|threads| NonZeroUsize::new(threads.into())),
         input: None,
     };
@@ -33,18 +33,18 @@ pub fn run(args: Args) -> Result<(), Report> {
         nests: !args.no_nests,
         threads: shell.threads.unwrap_or(usual.threads),
         flush_subnormals: args.flush_subnormals,
+        effort: args.effort.map(effort),
         quick: args.effort == Some(args::Effort::Quick),
         ..usual
     };
-    shell.effort = args.effort;
     shell.session = Session::with(Arc::new(Disk), options);
     let interactive = matches!(args.command, Command::Repl { .. }) && repl::is_interactive();
-    let (command, timings) = (args.command, args.timings);
+    let (command, timings, given) = (args.command, args.timings, args.given);
     let run = || {
         if !timings {
-            return dispatch(&mut shell, command);
+            return dispatch(&mut shell, command, given);
         }
-        let (result, timings) = lambada::timed_passes(|| dispatch(&mut shell, command));
+        let (result, timings) = lambada::timed_passes(|| dispatch(&mut shell, command, given));
         report::tell(&timings);
         result
     };
@@ -52,7 +52,14 @@ pub fn run(args: Args) -> Result<(), Report> {
     if interactive { run() } else { Interrupt::of_process().ends(run) }
 }
 
-fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
+fn effort(effort: args::Effort) -> Effort {
+    match effort {
+        args::Effort::Quick => Effort::Quick,
+        args::Effort::Full => Effort::Full,
+    }
+}
+
+fn dispatch(shell: &mut Shell, command: Command, given: Vec<OsString>) -> Result<(), Report> {
     match command {
         Command::Check { file, fix: true } => shell.mend(&file).and_then(|()| shell.check(&file)),
         Command::Check { file, fix: false } => shell.check(&file),
@@ -85,7 +92,7 @@ fn dispatch(shell: &mut Shell, command: Command) -> Result<(), Report> {
         Command::Repl { file, engine, look } => repl::run(shell, file.as_deref(), engine, look),
         Command::Fmt { files, check, upgrade } => shell.format(&files, check, upgrade),
         Command::Lsp { stdio: _ } => lsp(shell.session.options().clone()),
-        Command::Play(playing) => play::serve(shell.session.options(), playing),
+        Command::Play(playing) => play::serve(shell.session.options(), playing, given),
         Command::PlayWorker(working) => play::work(shell.session.options(), &working),
         Command::New { name } => new::run(&name),
         Command::Completions { shell } => pages::completions(shell),

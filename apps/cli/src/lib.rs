@@ -18,8 +18,6 @@ mod shell;
 
 use std::ffi::OsString;
 
-use clap::Parser as _;
-
 /// Stack sizes to try, for recursion over deeply nested programs. The address space is only
 /// reserved; where it is scarce, a smaller size must do.
 const STACKS: [usize; 4] = [1 << 30, 1 << 28, 1 << 26, 1 << 23];
@@ -46,7 +44,7 @@ const USAGE: u8 = 2;
 /// Runs a command line, whose first word is the name of the program, and returns its exit code. It
 /// takes over the process: a pressed Ctrl-C, or a closed pipe, ends it.
 pub fn run(words: impl IntoIterator<Item = OsString>) -> u8 {
-    let args = match args::Args::try_parse_from(words) {
+    let args = match args::Args::of(words) {
         Ok(args) => args,
         Err(mut told) => {
             messages::without_far_suggestions(&mut told);

@@ -10,17 +10,16 @@ use crate::args::{PlayRole, PlayWorking, Playing};
 use crate::report::Report;
 use crate::{interrupt, messages, report};
 
-/// Serves the page until Ctrl-C.
-pub(crate) fn serve(options: &Options, playing: Playing) -> Result<(), Report> {
+/// Serves the page until Ctrl-C. Children take the options that this command was given.
+pub(crate) fn serve(
+    options: &Options,
+    playing: Playing,
+    given: Vec<OsString>,
+) -> Result<(), Report> {
     let Playing { folder, port, no_open, time } = playing;
     let command = std::env::current_exe().map_err(|error| messages::no_command(&error))?;
-    let settings = Settings {
-        folder,
-        port,
-        limits: limits(options, time.seconds),
-        command,
-        options: words(options),
-    };
+    let settings =
+        Settings { folder, port, limits: limits(options, time.seconds), command, options: given };
     interrupt::keeps(|| {
         let server = Server::new(settings)?;
         let address = server.address();
@@ -40,22 +39,6 @@ pub(crate) fn work(options: &Options, working: &PlayWorking) -> Result<(), Repor
         PlayRole::Job => lambada_play::work(folder, options, limits, input, output),
         PlayRole::Editor => lambada_play::edit(folder, options, limits, input, output).map(|_| ()),
     }
-}
-
-/// The options of this command for those that do its work.
-fn words(options: &Options) -> Vec<OsString> {
-    let values = [
-        ("--precision", options.precision.to_string()),
-        ("--threads", options.threads.to_string()),
-    ];
-    let flags = [
-        ("--check", options.checks),
-        ("--flush-subnormals", options.flush_subnormals),
-        ("--no-nests", !options.nests),
-    ];
-    let values = values.into_iter().flat_map(|(name, value)| [name.to_string(), value]);
-    let flags = flags.into_iter().filter(|(_, is_set)| *is_set).map(|(name, _)| name.to_string());
-    values.chain(flags).map(OsString::from).collect()
 }
 
 fn limits(options: &Options, seconds: u64) -> Limits {

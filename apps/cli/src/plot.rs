@@ -90,8 +90,7 @@ impl Shell {
     ) -> Result<Sweep, Report> {
         let options = |args: &[Data]| Options {
             engine: engine(choice),
-            quick: self.quick(args),
-            ..self.session.options().clone()
+            ..self.session.options().for_run(args)
         };
         let compiling = progress::working("compiling");
         let sweep = Sweep::new(unit, what, options);

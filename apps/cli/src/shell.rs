@@ -23,8 +23,6 @@ pub(crate) struct Shell {
     pub(crate) color: bool,
     /// Whether pictures have colors.
     pub(crate) paints: bool,
-    /// `--effort`, if given.
-    pub(crate) effort: Option<args::Effort>,
     /// `--threads`, if given.
     pub(crate) threads: Option<std::num::NonZeroUsize>,
     /// The purpose for which standard input was read.
@@ -205,12 +203,8 @@ impl Shell {
     ) -> Result<Data, Report> {
         let args = call.arguments(inputs).map_err(|p| self.told(p))?;
         call.assumed(inputs).iter().for_each(|note| report::tell(&messages::note(note)));
-        let options = Options {
-            engine: engine(choice),
-            trap_nan,
-            quick: self.quick(&args),
-            ..self.session.options().clone()
-        };
+        let options =
+            Options { engine: engine(choice), trap_nan, ..self.session.options().for_run(&args) };
         self.executed(call, &args, &options)
     }
 
@@ -269,19 +263,10 @@ impl Shell {
         call.assumed(inputs).iter().for_each(|note| report::tell(&messages::note(note)));
         complete(&call, &mut args).map_err(|p| self.told(p))?;
         let names = call.wrt_names();
-        let options = Options { quick: self.quick(&args), ..self.options(data) };
+        let options = self.options(data).for_run(&args);
         let fields = call.program.fields.clone();
         let value = self.executed(call, &args, &options)?;
         Ok(Outcome { operator, value, fields, names })
-    }
-
-    /// Whether to compile a single run on these arguments quickly.
-    pub(crate) fn quick(&self, args: &[Data]) -> bool {
-        match self.effort {
-            Some(args::Effort::Quick) => true,
-            Some(args::Effort::Full) => false,
-            None => lambada::soon(args),
-        }
     }
 
     fn options(&self, data: &DataArgs) -> Options {

@@ -26,7 +26,7 @@ fn folder() -> &'static Path {
         args.extend(entries.split(' '));
         args.extend(["-o", &out, "--portable"]);
         let told = succeeds(&mut lambada(&args));
-        assert_eq!(told.lines().count(), 6, "{told}");
+        assert_eq!(told.lines().count(), 7, "{told}");
         succeeds(&mut lambada(&["build", "other.lam", "loss", "-o", &out]));
         folder
     })

@@ -194,6 +194,40 @@ fn cmake_finds_the_library() {
         let told = succeeds(&mut Command::new(built.join("fit")));
         assert!(told.contains("w = 2.0000 3.0000, b = 1.0000"), "{options} {kind}: {told}");
     }
+    // Versions: those that serve, and those that do not.
+    let folder = built(&format!("{line} --portable"));
+    let own = env!("CARGO_PKG_VERSION");
+    let series: Vec<&str> =
+        own.split('.').take(if own.starts_with("0.") { 2 } else { 1 }).collect();
+    let series = series.join(".");
+    let place = TempDir::new().expect("a folder");
+    let found = |version: &str| {
+        let text = format!(
+            "cmake_minimum_required(VERSION 3.19)\nproject(fit C)\n\
+             find_package(line {version} CONFIG QUIET PATHS ${{LINE}} NO_DEFAULT_PATH)\n\
+             message(STATUS \"found ${{line_FOUND}}\")\n"
+        );
+        std::fs::write(place.path().join("CMakeLists.txt"), text).expect("a project");
+        let mut command = Command::new("cmake");
+        command.arg("-S").arg(place.path()).arg("-B").arg(place.path().join("built"));
+        let told = succeeds(command.arg(format!("-DLINE={}", folder.path().display())));
+        told.contains("found 1")
+    };
+    for fits in ["", own, &series, &format!("{own} EXACT"), "0.0.1...<99", &format!("0...{own}")] {
+        let is_known = !fits.contains("...") || cmake_has_ranges();
+        assert!(found(fits) || !is_known, "{fits}");
+    }
+    for other in ["99", "0.0.1", &format!("{series}.99"), &format!("0.0.0...<{own}")] {
+        assert!(!found(other), "{other}");
+    }
+}
+
+/// Whether `find_package` takes ranges of versions.
+fn cmake_has_ranges() -> bool {
+    let told = succeeds(Command::new("cmake").arg("--version"));
+    let version = told.split_whitespace().nth(2).unwrap_or_default().to_string();
+    let mut numbers = version.split('.').map(|part| part.parse::<u32>().unwrap_or(0));
+    (numbers.next(), numbers.next()) >= (Some(3), Some(19))
 }
 
 /// A definition cannot have the name of a function that tells about memory.

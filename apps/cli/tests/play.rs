@@ -34,7 +34,19 @@ impl Play {
     }
 
     fn within(seconds: u64, arguments: &[&str]) -> Play {
-        let mut child = interruptible(env!("CARGO_BIN_EXE_lambada"))
+        let command = interruptible(env!("CARGO_BIN_EXE_lambada"));
+        Play::started(command, seconds, arguments)
+    }
+
+    /// With a cache of its own.
+    fn with(seconds: u64, arguments: &[&str], cache: &Path) -> Play {
+        let mut command = interruptible(env!("CARGO_BIN_EXE_lambada"));
+        command.env("LAMBADA_CACHE", cache);
+        Play::started(command, seconds, arguments)
+    }
+
+    fn started(mut command: Command, seconds: u64, arguments: &[&str]) -> Play {
+        let mut child = command
             .args(["play", "--no-open", "--port", "0", "--seconds", &seconds.to_string()])
             .args(arguments)
             .stdin(Stdio::null())
@@ -180,6 +192,25 @@ fn every_view_of_a_definition() {
     let task = json!({"kind": "plot", "entry": "list", "values": [["n", "9"]], "range": null, "slopes": false});
     let picture = play.job(&task);
     assert!(picture["picture"].as_str().unwrap().contains("index"), "{picture}");
+}
+
+/// The effort decides whether the child runs the C compiler, which the cache shows.
+#[test]
+fn options_reach_the_children() {
+    let units = |options: &[&str]| {
+        let cache = tempfile::tempdir().expect("a folder");
+        let folder = cache.path().join("units");
+        let play = Play::with(PATIENCE.as_secs(), options, &folder);
+        let values = json!([["x", "3"], ["y", "5"]]);
+        let value = play.job(&json!({"kind": "value", "entry": "product", "values": values}));
+        assert_eq!(value["value"]["value"], "15.0", "{value}");
+        std::fs::read_dir(&folder)
+            .map_or(0, |all| all.flatten().filter(|one| one.path().is_dir()).count())
+    };
+    assert!(units(&["--effort", "full"]) > 0);
+    if cfg!(target_arch = "x86_64") {
+        assert_eq!(units(&["--effort", "quick"]), 0);
+    }
 }
 
 #[test]

@@ -19,6 +19,17 @@ impl Checked {
         Some(self.shown(global).show(ty))
     }
 
+    /// The names of the fields, in alphabetical order, if the expression or the pattern at exactly
+    /// this place is a record.
+    pub fn labels_at(&self, place: Span) -> Option<Vec<Rc<str>>> {
+        let (_, places) = self.places_around(place)?;
+        let ty = places.types.iter().rev().find(|(span, _)| *span == place)?.1;
+        let Node::Record(fields) = self.elaborated.solver.get(ty) else { return None };
+        let mut names: Vec<Rc<str>> = fields.iter().map(|(name, _)| name.clone()).collect();
+        names.sort();
+        Some(names)
+    }
+
     /// The type of the shortest expression that ends at this place.
     pub fn type_before(&self, place: Span) -> Option<String> {
         let (global, places) = self.places_around(place)?;

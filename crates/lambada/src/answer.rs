@@ -10,7 +10,7 @@ use crate::bench::Stopped;
 use crate::operators::{self, Operator};
 use crate::session::label;
 use crate::vectors::{reals, with_reals};
-use crate::{Call, Executable, Inputs, Options, Parameter, Type, Unit, soon, verify};
+use crate::{Call, Executable, Inputs, Parameter, Type, Unit, verify};
 
 /// The result of a run.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +45,7 @@ pub fn answer(
     let call = unit.call_at(entry, operator, wrt, inputs)?;
     let args = call.arguments(inputs)?;
     let wrt = call.wrt_names();
-    let options = Options { quick: soon(&args), ..unit.options.clone() };
+    let options = unit.options.for_run(&args);
     let result = Executable::with(call.program, call.entry, &options)?.run(&args)?;
     let (value, derivative) = match (operator, result) {
         (Operator::Value, value) => (value, None),

@@ -25,6 +25,7 @@ mod library;
 mod manual;
 mod memory;
 // Without the features for files, messages about files are never constructed.
+mod labels;
 #[cfg_attr(not(all(feature = "arrow", feature = "csv", feature = "npz")), allow(dead_code))]
 mod messages;
 mod numbers;
@@ -74,6 +75,7 @@ pub use evaluate::{Expression, Place, RESULT, is_incomplete, items};
 pub use explain::{Example, Explanation, explain_code, explanation_link, explanations};
 pub use files::{Disk, Files, InMemory};
 pub use gradbench::{Ended, gradbench};
+pub use labels::Label;
 pub use lambada_core::FieldOrder;
 pub use lambada_core::data::{Data, Style};
 pub use lambada_elaborate::messages::is_unused;
@@ -82,6 +84,11 @@ pub use lambada_graph::{Mechanism, Mechanisms};
 pub use lambada_prim::{Data as Elements, Precision, Scalar, Tensor};
 #[cfg(unix)]
 pub use lambada_run::is_ignored;
+/// The version of `ndarray` whose arrays are arguments and results. Arrays of another one pass as
+/// sizes and elements: [`Arg::reals`], [`Value::into_reals`].
+pub use ndarray;
+
+pub use lambada_run::release as release_memory;
 pub use lambada_run::{Cancel, Target, output_was_closed, remove_unfinished, warn_with};
 pub use lambada_source::stack::roomy;
 pub use lambada_source::{Failure, Problem, Severity, quoted, suggest};
@@ -91,7 +98,7 @@ pub use memory::{check_environment, memory_size};
 pub use numbers::lists;
 pub use occurrences::{Occurrence, Symbol};
 pub use operators::Operator;
-pub use options::{Engine, Options};
+pub use options::{Effort, Engine, Options};
 pub use passes::{Pass, PassTime, pass_times, passes, table, timed_passes};
 pub use pipeline::{Arrays, Executable, Observer, arrays, lower, lower_for};
 pub use posterior::{Found, Given, Goal, Optimum, Posterior, Prediction, Request};

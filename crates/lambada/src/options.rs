@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
 use lambada_anf::Function;
+use lambada_core::data::Data;
 use lambada_graph::{Mechanisms, Plan};
 use lambada_prim::{Memory, Precision};
 use lambada_run::Target;
@@ -24,6 +25,15 @@ pub enum Engine {
     Anf,
     /// The evaluator of core, which defines the language.
     Core,
+}
+
+/// Choice between quick compilation and fast code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Effort {
+    /// Code that is there soon.
+    Quick,
+    /// Code that runs as fast as it can.
+    Full,
 }
 
 /// Options for compiling and running programs.
@@ -58,6 +68,8 @@ pub struct Options {
     pub flush_subnormals: bool,
     /// Whether a program fails at the first operation that turns numbers into a NaN.
     pub trap_nan: bool,
+    /// The effort for single runs [default: chosen by the amount of their data].
+    pub effort: Option<Effort>,
     /// Whether an early result is worth more than fast code. A run then begins in machine code that
     /// Lambada generates. If it takes long, it goes on in code that the C compiler makes in a third
     /// to half of the time and that runs up to a quarter longer. The last digits may be rounded
@@ -85,6 +97,7 @@ impl Default for Options {
             threads: NonZeroUsize::MIN,
             flush_subnormals: false,
             trap_nan: false,
+            effort: None,
             quick: false,
             meanwhile: false,
             cache: None,
@@ -93,6 +106,17 @@ impl Default for Options {
 }
 
 impl Options {
+    /// The options for a single run on these arguments.
+    #[must_use]
+    pub fn for_run(&self, args: &[Data]) -> Options {
+        let quick = match self.effort {
+            Some(Effort::Quick) => true,
+            Some(Effort::Full) => false,
+            None => crate::soon(args),
+        };
+        Options { quick, ..self.clone() }
+    }
+
     /// Scheduling plan of a function for a target.
     pub(crate) fn plan(&self, function: &Function, target: Target) -> Plan {
         let lanes = target.lanes(function.names.precision());

@@ -566,3 +566,96 @@ fn fields_of_parameters_are_differentiated_by() {
         assert!(along.call(call(), twice).is_err());
     }
 }
+
+#[test]
+fn arrays_of_another_version_pass_as_sizes_and_elements() {
+    use ndarray_of_users::{ArrayD, array};
+    let [function, _] = functions(
+        "def f [n] [m] (x : [n][m]real) (k : int) : [m][n]real = for j < m, i < n => x[i, j] * real k",
+    );
+    let x = array![[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]];
+    let lent = Arg::reals(x.shape(), x.as_slice().expect("it is dense")).expect("six elements");
+    let value = function.call(args![&lent, 2]).expect("it runs");
+    let expected = (x.t().to_owned() * 2.0).as_standard_layout().into_owned();
+    let (dims, elements) = value.reals().expect("reals");
+    assert_eq!((dims, elements), (expected.shape(), expected.as_slice().expect("it is dense")));
+    let (dims, elements) = value.into_reals().expect("reals");
+    assert_eq!(
+        ArrayD::from_shape_vec(dims, elements).expect("a shape"),
+        expected.clone().into_dyn()
+    );
+    let mut out = ndarray_of_users::Array2::<f64>::zeros((3, 2));
+    let mut place = out.as_slice_mut().expect("it is dense");
+    function.call_into(&args![&lent, 2], &mut place).expect("it runs");
+    assert_eq!(out, expected);
+    let [count, _] = functions("def f (x : real) : (int, real) = (1, x)");
+    let pair = count.call(args![2.0]).expect("it runs");
+    assert!(pair.reals().is_err() && pair.item(0).expect("a pair").into_reals().is_err());
+    assert_eq!(pair.item(1).expect("a pair").reals().expect("a real"), (&[][..], &[2.0][..]));
+}
+
+/// Memory of converted arguments and of results is taken again after it was released.
+#[test]
+fn memory_is_released_between_calls() {
+    let text = "def f [n] (x : [n]real) : real = let s = sort x in s[0] + s[n - 1]";
+    let [native, loops] = functions(text);
+    let x: Vec<f32> = (0..10_000).map(|k| (k * 7919 % 10_007) as f32).collect();
+    for function in [native, loops] {
+        for _ in 0..2 {
+            let value: f64 = function.call(args![&x]).and_then(f64::try_from).expect("it runs");
+            assert_eq!(value, 10_006.0);
+            lambada::release_memory();
+        }
+    }
+    std::thread::scope(|scope| {
+        let [native, _] = functions(text);
+        let x = &x;
+        for _ in 0..3 {
+            let native = native.clone();
+            scope.spawn(move || {
+                for _ in 0..50 {
+                    let value = native.call(args![x]).and_then(f64::try_from).expect("it runs");
+                    assert_eq!(value, 10_006.0);
+                }
+            });
+        }
+        (0..50).for_each(|_| lambada::release_memory());
+    });
+}
+
+#[test]
+fn columns_are_arrays_of_records() {
+    let text = "def f [n] (ps : [n]{x : real, v : [2]real, at : {k : int}}) : real =\n\
+        \x20 sum (for p in ps => p.x * real p.at.k + sum p.v)";
+    let (x, k) = ([1.0, 2.0, 3.0], [4_i64, 5, 6]);
+    let v = array![[1.0, 1.0], [0.5, 0.5], [0.0, 1.0]];
+    let at = Arg::columns([("k".into(), (&k).into_arg())]).expect("a column");
+    let columns = [("x".into(), (&x).into_arg()), ("v".into(), (&v).into_arg()), ("at".into(), at)];
+    let table = Arg::columns(columns.clone()).expect("three elements each");
+    for function in functions(text) {
+        let value: f64 = function.call(args![&table]).and_then(f64::try_from).expect("it runs");
+        assert_eq!(value, 36.0);
+        // As rows, which have to be made.
+        let value: f64 =
+            function.call(args![table.to_data()]).and_then(f64::try_from).expect("it runs");
+        assert_eq!(value, 36.0);
+        let other = ["x", "k"].map(|name| (name.into(), (&x).into_arg()));
+        let other = Arg::columns(other).expect("columns");
+        let error = function.call(args![&other]).expect_err("the fields are others");
+        assert!(error.to_string().contains("`ps` should be"), "{error}");
+    }
+    // Integers serve as reals, and sizes must be those that are declared.
+    let ints = [("x".into(), (&k).into_arg()), columns[1].clone(), columns[2].clone()];
+    let ints = Arg::columns(ints).expect("columns");
+    let value = functions(text)[0].call(args![&ints]).and_then(f64::try_from).expect("it runs");
+    assert_eq!(value, 81.0);
+    let wide = Array2::<f64>::zeros((3, 3));
+    let wide = [columns[0].clone(), ("v".into(), (&wide).into_arg()), columns[2].clone()];
+    let wide = Arg::columns(wide).expect("columns");
+    assert!(refused(text, args![&wide]).contains("sizes"));
+    assert!(Arg::columns([("x".into(), (&x).into_arg()), ("y".into(), 1.0.into_arg())]).is_none());
+    assert!(
+        Arg::columns([("x".into(), (&x).into_arg()), ("y".into(), (&[1.0]).into_arg())]).is_none()
+    );
+    assert!(Arg::columns([]).is_none());
+}

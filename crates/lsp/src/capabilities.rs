@@ -94,6 +94,7 @@ fn capabilities(encoding: Encoding) -> ServerCapabilities {
         code_action_provider: Some(CodeActionProviderCapability::Options(actions)),
         code_lens_provider: Some(CodeLensOptions { resolve_provider: Some(false) }),
         document_formatting_provider: Some(OneOf::Left(true)),
+        document_range_formatting_provider: Some(OneOf::Left(true)),
         rename_provider: Some(OneOf::Right(RenameOptions {
             prepare_provider: Some(true),
             work_done_progress_options: Default::default(),

@@ -22,6 +22,7 @@ mod commands;
 mod completion;
 mod describe;
 mod edits;
+mod fields;
 mod folding;
 mod hints;
 mod hover;

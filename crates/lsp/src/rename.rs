@@ -1,5 +1,6 @@
-//! Rename: all uses of a name in all programs. The edit is tried first: afterwards every name must
-//! mean as before, so that no local name captures another.
+//! Rename: all uses of a name in all programs; of a field, those of records with the same fields.
+//! The edit is tried first: afterwards every name must mean as before, so that no local name
+//! captures another.
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::PathBuf;
@@ -16,6 +17,7 @@ use lsp_types::{
 use crate::analysis::Analysis;
 use crate::answer::{Answer, Refusal};
 use crate::edits::workspace_edit;
+use crate::fields;
 use crate::navigation::{Target, candidates, places_in};
 use crate::uri::is_file;
 use crate::world::World;
@@ -38,7 +40,7 @@ fn movable(world: &mut World, analysis: &Analysis, symbol: &Symbol) -> Answer<()
     let place = match symbol {
         Symbol::Local(place, _) | Symbol::Definition(place) => *place,
         Symbol::Type(place) | Symbol::Constructor(place) => *place,
-        Symbol::Field(_) => return Err(Refusal::new("fields have no declaration to rename")),
+        Symbol::Field(_) => return Ok(()),
         Symbol::Module(_) => return Err(Refusal::new("the name of a module is that of its file")),
         Symbol::Builtin(_) => return Err(Refusal::new("the language defines this name")),
     };
@@ -60,6 +62,9 @@ pub(crate) fn rename(world: &mut World, params: &RenameParams) -> Answer<Option<
     if old == new {
         return Ok(None);
     }
+    if let Symbol::Field(_) = one.symbol {
+        return field(world, &analysis, one.span, new).map(Some);
+    }
     let (files, target) = match Target::of(&analysis, &one.symbol) {
         Some(target) => (candidates(world, &target, &old), Some(target)),
         None => (vec![analysis.clone()], None),
@@ -70,11 +75,38 @@ pub(crate) fn rename(world: &mut World, params: &RenameParams) -> Answer<Option<
             Some(target) => places_in(&file, target).into_iter().map(|p| p.0).collect(),
             None => file.uses(&one.symbol).map(|one| one.span).collect(),
         };
-        renamed.push(Renamed::new(file, places, new));
+        renamed.push(Renamed::new(file, places, new, false));
     }
-    check_meanings(world, &renamed, new)?;
+    tried(world, &renamed, new).map(Some)
+}
+
+/// The edits that rename a field of all records that have the same fields as that at a place.
+fn field(
+    world: &mut World,
+    analysis: &Rc<Analysis>,
+    place: Span,
+    new: &str,
+) -> Answer<WorkspaceEdit> {
+    let Some(record) = fields::record_at(analysis, place) else {
+        return Err(Refusal::new("the type of this record is not known here"));
+    };
+    if record.iter().any(|known| **known == *new) {
+        return Err(Refusal::new(format!("the record has a field `{new}` already")));
+    }
+    let old = analysis.text(place).to_string();
+    let files = fields::connected(world, analysis);
+    let renamed = files.into_iter().map(|file| {
+        let places = fields::places_in(&file, &old, &record);
+        Renamed::new(file, places, new, true)
+    });
+    tried(world, &renamed.collect::<Vec<_>>(), new)
+}
+
+/// The edits, unless they change the meaning of anything.
+fn tried(world: &mut World, renamed: &[Renamed], new: &str) -> Answer<WorkspaceEdit> {
+    check_meanings(world, renamed, new)?;
     let edits = renamed.iter().map(|one| (one.file.uri.clone(), one.text_edits()));
-    Ok(Some(workspace_edit(edits)))
+    Ok(workspace_edit(edits))
 }
 
 /// The new name must be one of the kind of the old one.
@@ -100,27 +132,30 @@ fn check_name(symbol: &Symbol, old: &str, new: &str) -> Answer<()> {
 /// A file with the places of a name, and the new name.
 struct Renamed {
     file: Rc<Analysis>,
-    /// The places, and whether each is a field `{x}` too, which becomes `{x = new}`.
+    /// The places, and whether each is the other of field and variable too: `{x}` becomes `{x =
+    /// new}`, or `{new = x}` if the name is that of the field.
     places: Vec<(Span, bool)>,
     new: String,
+    is_field: bool,
 }
 
 impl Renamed {
-    fn new(file: Rc<Analysis>, places: Vec<Span>, new: &str) -> Renamed {
-        let is_field = |place: &Span| {
+    fn new(file: Rc<Analysis>, places: Vec<Span>, new: &str, is_field: bool) -> Renamed {
+        let is_other = |place: &Span| {
             let all = file.occurrences();
             let first = all.partition_point(|one| one.span < *place);
             let here = all[first..].iter().take_while(|one| one.span == *place);
-            here.into_iter().any(|one| matches!(one.symbol, Symbol::Field(_)))
+            here.into_iter().any(|one| matches!(one.symbol, Symbol::Field(_)) != is_field)
         };
-        let places = places.into_iter().map(|place| (place, is_field(&place))).collect();
-        Renamed { file, places, new: new.to_string() }
+        let places = places.into_iter().map(|place| (place, is_other(&place))).collect();
+        Renamed { file, places, new: new.to_string(), is_field }
     }
 
-    fn text_at(&self, (span, is_field): (Span, bool)) -> String {
-        match is_field {
-            true => format!("{} = {}", self.file.text(span), self.new),
-            false => self.new.clone(),
+    fn text_at(&self, (span, is_other): (Span, bool)) -> String {
+        match (is_other, self.is_field) {
+            (true, true) => format!("{} = {}", self.new, self.file.text(span)),
+            (true, false) => format!("{} = {}", self.file.text(span), self.new),
+            (false, _) => self.new.clone(),
         }
     }
 
@@ -143,12 +178,13 @@ impl Renamed {
     /// The start of a name after the edit.
     fn moved(&self, span: Span, symbol: &Symbol) -> usize {
         let mut shift = 0_isize;
-        for (place, is_field) in &self.places {
+        for (place, is_other) in &self.places {
             let old = (place.end - place.start) as isize;
             if place.start < span.start {
-                shift += self.text_at((*place, *is_field)).len() as isize - old;
-            } else if *place == span && *is_field && !matches!(symbol, Symbol::Field(_)) {
-                shift += old + " = ".len() as isize;
+                shift += self.text_at((*place, *is_other)).len() as isize - old;
+            } else if *place == span && *is_other && !matches!(symbol, Symbol::Field(_)) {
+                let field = if self.is_field { self.new.len() as isize } else { old };
+                shift += field + " = ".len() as isize;
             }
         }
         (span.start as isize + shift) as usize
@@ -189,9 +225,11 @@ fn check_meanings(world: &mut World, renamed: &[Renamed], new: &str) -> Answer<(
         let mut now: Vec<Meant> = after.occurrences().iter().map(stays).collect();
         before.sort();
         now.sort();
-        let sound = one.file.survey.is_sound() && !after.survey.is_sound();
-        if before != now || sound {
+        if before != now || (one.file.survey.is_sound() && !after.survey.is_sound()) {
             let changed = before.iter().zip(&now).find(|(a, b)| a != b).map(|(_, b)| b.0);
+            let wrong = || after.survey.problems.iter().flat_map(|problem| &problem.labels).next();
+            let own = |span: Span| (span.file == after.file()).then_some(span.start as usize);
+            let changed = changed.or_else(|| own(wrong()?.span));
             let line = changed.map(|at| after.lines.position(at).line + 1);
             let place = line.map_or_else(String::new, |line| format!(", in line {line}"));
             let name = one.file.path.file_name().unwrap_or_default().to_string_lossy();

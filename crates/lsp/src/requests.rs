@@ -5,8 +5,8 @@ use lsp_types::WorkspaceSymbolResponse;
 use lsp_types::request::{
     CodeActionRequest, CodeLensRequest, Completion, DocumentHighlightRequest,
     DocumentSymbolRequest, FoldingRangeRequest, Formatting, GotoDefinition, InlayHintRequest,
-    PrepareRenameRequest, References, Rename, Request as Kind, SelectionRangeRequest,
-    SemanticTokensFullRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
+    PrepareRenameRequest, RangeFormatting, References, Rename, Request as Kind,
+    SelectionRangeRequest, SemanticTokensFullRequest, SignatureHelpRequest, WorkspaceSymbolRequest,
 };
 use serde_json::Value;
 
@@ -49,6 +49,9 @@ pub(crate) fn reply(world: &mut World, request: &Request) -> Reply {
         }
         CodeLensRequest::METHOD => on::<CodeLensRequest>(request, |p| Ok(lenses::lenses(world, p))),
         Formatting::METHOD => on::<Formatting>(request, |p| Ok(layout::formatting(world, p))),
+        RangeFormatting::METHOD => {
+            on::<RangeFormatting>(request, |p| Ok(layout::range_formatting(world, p)))
+        }
         FoldingRangeRequest::METHOD => {
             on::<FoldingRangeRequest>(request, |p| Ok(folding::folding(world, p)))
         }

@@ -263,8 +263,7 @@ fn plot(
         inputs: &inputs,
         slopes: slopes.then_some(Slopes { wrt: None, reverse: false }),
     };
-    let options =
-        |args: &[Data]| Options { quick: lambada::soon(args), ..session.options().clone() };
+    let options = |args: &[Data]| session.options().for_run(args);
     let sweep = Sweep::new(unit, &what, options)?;
     let picture = match between {
         Some((_, ends)) => {

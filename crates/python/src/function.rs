@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use lambada::{Output, Parts, ResultMemory, Shape, Value};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyDict, PyTuple, PyType};
 
 use crate::call::{Given, Interface, Point};
 use crate::model::Model;
@@ -149,6 +149,15 @@ impl Function {
         Ok(Function::of(function))
     }
 
+    /// `Function[float]`, for annotations: the type of its results.
+    #[classmethod]
+    fn __class_getitem__<'py>(
+        class: &Bound<'py, PyType>,
+        result: &Bound<'py, PyAny>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        class.py().import("types")?.getattr("GenericAlias")?.call1((class, result))
+    }
+
     /// Its name.
     #[getter]
     fn __name__(&self) -> &str {
@@ -239,13 +248,13 @@ impl Function {
             names.del_item("out")?;
             let point = this.interface().point((args, Some(&names)))?;
             if !out.is_none() {
-                let mut places = Places::read(&out, "out")?;
+                let mut places = Places::read(&out, "out", this.function.result())?;
                 let Point { args, mut kept, size } = point;
                 kept.push(out.clone().unbind());
                 let f = this.function.clone();
-                let write = move || f.call_into(&args, &mut places);
-                this.experience.run(py, size, kept, write)?;
-                return Ok(out);
+                let write = move || f.call_into(&args, &mut places).map(|()| places);
+                let places = this.experience.run(py, size, kept, write)?;
+                return places.filled(&out, this.interface().writer(py));
             }
             return this.called(py, point);
         }
@@ -270,15 +279,17 @@ impl Function {
         let derive: Derive<_> = ("gradient", lambada::Function::value_and_grad);
         let (f, experience) = this.prepared(py, &wrt, derive)?;
         if let Some(out) = out {
-            let places = Places::by_name(out, &this.interface().chosen(&wrt), wrt.alone)?;
+            let (interface, names) = (this.interface(), this.interface().chosen(&wrt));
+            let ty = |name: &str| interface.type_of(name);
+            let places = Places::by_name(out, &names, wrt.alone, ty)?;
             let Point { args, mut kept, size } = point;
             kept.push(out.clone().unbind());
-            let value = experience.run(py, size, kept, move || {
+            let WithValue(value, places) = experience.run(py, size, kept, move || {
                 let mut both = WithValue(0.0, places);
                 f.call_into(&args, &mut both)?;
-                Ok(both.0)
+                Ok(both)
             })?;
-            return Ok((value, out.clone()));
+            return Ok((value, places.filled_by_name(out, &names, interface.writer(py))?));
         }
         let (value, gradient) =
             experience.run(py, point.size, point.kept, move || f.call(point.args))?;

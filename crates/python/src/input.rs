@@ -61,8 +61,51 @@ impl<'py> Reader<'_, 'py> {
                 }
                 self.array(value, element, rank, "")
             }
-            None => Ok(self.data(self.ty, value, "")?.into_arg()),
+            None => match self.columns(self.ty, value)? {
+                Some(arg) => Ok(arg),
+                None => Ok(self.data(self.ty, value, "")?.into_arg()),
+            },
         }
+    }
+
+    /// Reads a table whose columns are arrays of numbers, for an array of records. `None` for all
+    /// else, and for columns that have to be read cell by cell.
+    fn columns(&mut self, ty: &Type, value: &Bound<'py, PyAny>) -> PyResult<Option<Arg<'static>>> {
+        let Type::Array(_, elem) = ty else { return Ok(None) };
+        match (&**elem, is_table(value)) {
+            (Type::Record(fields), true) => self.columns_of(fields, value),
+            _ => Ok(None),
+        }
+    }
+
+    fn columns_of(
+        &mut self,
+        fields: &[(Arc<str>, Type)],
+        value: &Bound<'py, PyAny>,
+    ) -> PyResult<Option<Arg<'static>>> {
+        let names = column_names(value)?;
+        let mut columns = Vec::with_capacity(fields.len());
+        for (name, ty) in fields {
+            if !names.iter().any(|known| **known == **name) {
+                return Ok(None);
+            }
+            let column = value.get_item(&**name)?;
+            let arg = match (plain(ty), ty) {
+                (Some((element, rank)), _) if !is_no_sequence(&column) => {
+                    let array = arrays::converted(&column, element, rank + 1).ok();
+                    let arg = array.as_ref().and_then(|array| arrays::lent(array, element));
+                    self.kept.extend(array.map(Bound::into_any));
+                    arg
+                }
+                (None, Type::Record(inner)) if is_table(&column) => {
+                    self.columns_of(inner, &column)?
+                }
+                _ => None,
+            };
+            let Some(arg) = arg else { return Ok(None) };
+            columns.push((name.clone(), arg));
+        }
+        Ok(Arg::columns(columns))
     }
 
     fn array(
@@ -228,13 +271,24 @@ impl<'py> Reader<'_, 'py> {
         place: &str,
     ) -> PyResult<Data> {
         let names = column_names(value)?;
-        let mut columns = Vec::new();
+        let mut columns: Vec<(&Arc<str>, &Type, Cells<'py>)> = Vec::new();
         for (name, ty) in fields {
             if !names.iter().any(|known| **known == **name) {
                 let found = format!("a table without a column `{name}`");
                 return Err(PyTypeError::new_err(self.message(&found, place)));
             }
-            columns.push((name, ty, cells(&value.get_item(&**name)?)?));
+            let column = value.get_item(&**name)?;
+            let cells = match ty {
+                // A table in a table, whose rows are records.
+                Type::Record(inner) if is_table(&column) => {
+                    match self.table(inner, &column, &format!("{place}.{name}"))? {
+                        Data::Array(rows) => Cells::Read(rows.into_iter()),
+                        other => return Ok(other),
+                    }
+                }
+                _ => Cells::Objects(cells(&column)?.into_iter()),
+            };
+            columns.push((name, ty, cells));
         }
         let rows = columns.first().map_or(0, |(_, _, items)| items.len());
         if let Some((name, _, items)) = columns.iter().find(|(_, _, items)| items.len() != rows) {
@@ -247,9 +301,14 @@ impl<'py> Reader<'_, 'py> {
         let mut all = Vec::with_capacity(rows);
         for row in 0..rows {
             let mut record = Vec::with_capacity(columns.len());
-            for (name, ty, items) in &columns {
-                let place = format!("{place}.{name}[{row}]");
-                record.push(((*name).clone(), self.cell(ty, &items[row], &place)?));
+            for (name, ty, items) in &mut columns {
+                let item = match items {
+                    Cells::Objects(items) => items
+                        .next()
+                        .map(|item| self.cell(ty, &item, &format!("{place}.{name}[{row}]"))),
+                    Cells::Read(items) => items.next().map(Ok),
+                };
+                record.extend(item.transpose()?.map(|item| ((*name).clone(), item)));
             }
             record.sort_by(|a, b| a.0.cmp(&b.0));
             all.push(Data::Record(record));
@@ -427,6 +486,21 @@ fn column_names(value: &Bound<'_, PyAny>) -> PyResult<Vec<String>> {
         false => value.getattr("columns")?,
     };
     names.try_iter()?.map(|name| Ok(name?.str()?.to_string())).collect()
+}
+
+/// The cells of a column: as they are, or read.
+enum Cells<'py> {
+    Objects(std::vec::IntoIter<Bound<'py, PyAny>>),
+    Read(std::vec::IntoIter<Data>),
+}
+
+impl Cells<'_> {
+    fn len(&self) -> usize {
+        match self {
+            Cells::Objects(items) => items.len(),
+            Cells::Read(items) => items.len(),
+        }
+    }
 }
 
 /// The cells of a column, as Python values.

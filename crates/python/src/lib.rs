@@ -44,6 +44,12 @@ fn check_options(given: &Bound<'_, PyDict>) -> PyResult<()> {
     options::read(given).map(drop)
 }
 
+/// Gives the memory that functions keep from call to call back to the system.
+#[pyfunction]
+fn release(py: Python<'_>) {
+    py.detach(lambada::release_memory);
+}
+
 /// The extension module.
 #[pymodule]
 fn _lambada(module: &Bound<'_, PyModule>) -> PyResult<()> {
@@ -56,6 +62,7 @@ fn _lambada(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(models::predict, module)?)?;
     module.add_function(wrap_pyfunction!(command::command, module)?)?;
     module.add_function(wrap_pyfunction!(check_options, module)?)?;
+    module.add_function(wrap_pyfunction!(release, module)?)?;
     module.add_function(wrap_pyfunction!(xla::xla_handler, module)?)?;
     module.add("VERSION", env!("CARGO_PKG_VERSION"))?;
     lambada::warn_with(errors::warn);

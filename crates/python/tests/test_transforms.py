@@ -148,13 +148,25 @@ class TestJax:
     def test_32_bits(self, m):
         text = """
             import jax, numpy as np, lambada
-            m = lambada.compile("def f [n] (x : [n]real) (k : int) : (real, [n]int) = (sum (x * x) * real k, for i < n => i + k)")
+            text = "def f [n] (x : [n]real) (k : int) : (real, [n]int) = (sum (x * x) * real k, for i < n => i + k)\\n"
+            m = lambada.compile(text + "def loss [n] (w : [n]real) (x : [n]real) = sum ((w - x) ** 2)", engine="native")
             f = lambada.jax.function(m.f)
             value, places = jax.jit(f)(np.array([1.0, 2.0], np.float32), 3)
             assert value.dtype == np.float32 and value == 15.0, value
             assert places.dtype == np.int32 and list(places) == [3, 4], places
             g = jax.grad(lambda x: f(x, 3)[0])(np.array([1.0, 2.0], np.float32))
             assert g.dtype == np.float32 and list(g) == [6.0, 12.0], g
+            # Memory of converted arguments is taken once.
+            import resource
+            many = jax.numpy.ones(2_000_000, np.float32)
+            grad = jax.jit(jax.grad(lambada.jax.function(m.loss)))
+            faults = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+            for _ in range(3):
+                grad(many, many).block_until_ready()
+            before = faults()
+            for _ in range(10):
+                grad(many, many).block_until_ready()
+            assert faults() - before < 40_000, faults() - before
             print("well")
         """
         done = subprocess.run([sys.executable, "-c", textwrap.dedent(text)], capture_output=True, text=True, timeout=300)

@@ -3,7 +3,12 @@
 import collections
 import dataclasses
 import gc
+import os
 import resource
+import subprocess
+import sys
+import textwrap
+import time
 
 import numpy as np
 import pytest
@@ -180,6 +185,65 @@ def test_results_are_written_where_they_belong(m):
     assert m.loss.grad([3.0], [1.0], wrt="w", out=alone) is alone and alone == 2.0
 
 
+def test_parts_of_out_that_are_none_are_new():
+    m = lambada.compile(
+        "def g [n] (x : [n]real) : ([n]real, (int, [n]int)) = (2.0 * x, (n, for i < n => i))\n"
+        "def h (x : real) (p : {a : real, b : real}) : real = x * p.a * p.b\n"
+        "def rows [n] (x : [n]real) : (real, [n]{a : real}) = (sum x, for v in x => {a = v})"
+    )
+    x, out = np.array([1.0, 2.0]), np.zeros(2)
+    doubled, (n, places) = m.g(x, out=(out, None))
+    assert doubled is out and list(out) == [2.0, 4.0] and n == 2 and list(places) == [0, 1]
+    doubled, both = m.g(x, out=[None, (None, np.zeros(2, dtype=np.int64))])
+    assert list(doubled) == [2.0, 4.0] and both[0] == 2 and list(both[1]) == [0, 1]
+    assert m.g(x, out=None)[1][0] == 2
+    given = {"w": np.zeros(1), "x": None}
+    parts = compiled_loss().grad([3.0], [1.0], out=given)
+    assert parts["w"] is given["w"] and given["x"] is None and list(parts["x"]) == [-2.0]
+    with pytest.raises(TypeError, match=r"out\[1\] is None.*the result there is"):
+        m.rows(x, out=(None, None))
+    with pytest.raises(TypeError, match="result there is `{"):
+        m.h.grad(1.0, {"a": 1.0, "b": 2.0}, out={"x": None, "p": None})
+
+
+def compiled_loss():
+    text = "def loss [n] (w : [n]real) (x : [n]real) : real = 0.5 * sum ((w - x) * (w - x))"
+    return lambada.compile(text, engine="native").loss
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/statm"), reason="the system does not tell the resident memory")
+def test_memory_is_given_back():
+    # In a process of its own, whose memory nothing else has taken or left.
+    text = """
+        import resource, numpy as np, lambada
+        def resident():
+            return int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize()
+        f = lambada.compile("def f [n] (x : [n]real) = let s = sort x in s[0] + s[n - 1]", engine="native").f
+        x = np.random.default_rng(0).random(2_000_000, dtype=np.float32)  # converted to 16 MB
+        f(x[:10])
+        before = resident()
+        value = f(x)
+        kept = resident() - before
+        lambada.release()
+        after = resident() - before
+        assert kept > 24e6 and after < 8e6, (kept, after)
+        assert f(x) == value
+    """
+    subprocess.run([sys.executable, "-c", textwrap.dedent(text)], check=True, timeout=300)
+
+
+def test_memory_of_converted_arguments_is_taken_once():
+    f = compiled_loss()
+    w, out = np.ones(2_000_000, dtype=np.float32), np.zeros(2_000_000, dtype=np.float32)
+    f.prepare()
+    for _ in range(3):
+        f.grad(w, w, wrt="w", out=out)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(10):
+        f.grad(w, w, wrt="w", out=out)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 5000
+
+
 def test_large_results_are_computed_where_they_belong():
     m = lambada.compile(
         "def f [n] (x : [n]real) : [n]real = for i < n => 2.0 * x[n - 1 - i]\n"
@@ -267,3 +331,33 @@ def test_tables_that_do_not_fit_are_told():
     for frame in _frames({**COLUMNS, "n": [1, None, 2]}):
         with pytest.raises((TypeError, ValueError), match=r"rows\.n\[\d\]"):
             m.total(frame)
+
+
+def test_columns_of_numbers_are_read_as_they_are():
+    m = lambada.compile(
+        "def f [n] (rows : [n]{x : real, v : [2]real, at : {k : int, on : bool}}) : real = "
+        "sum (for r in rows => if r.at.on then r.x * real r.at.k + sum r.v else 0.0)"
+    )
+    n = 300_000
+    at = {"k": np.arange(n), "on": np.ones(n, dtype=bool)}
+    table = {"x": np.full(n, 2.0), "v": np.ones((n, 2)), "at": at, "more": ["words"] * n}
+    expect = 2.0 * n + n * (n - 1.0)
+    start = time.perf_counter()
+    assert m.f(table) == expect
+    assert m.f({**table, "x": [2] * n, "v": np.ones((n, 2), dtype=np.float32)}) == expect
+    assert time.perf_counter() - start < 20.0
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    assert m.f(table) == expect
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 20_000  # kB
+    assert m.f({**table, "x": np.zeros(0), "v": np.zeros((0, 2)), "at": {"k": [], "on": []}}) == 0.0
+    # Derivatives take tables, too.
+    rows = m.f.grad({"x": [1.0], "v": [[1.0, 2.0]], "at": {"k": [3], "on": [True]}}, wrt="rows")
+    assert rows[0].x == 3.0 and list(rows[0].v) == [1.0, 1.0]
+    for wrong, said in (
+        ({**table, "x": np.ones(n - 1)}, "column"),
+        ({**table, "v": np.ones((n, 3))}, r"`rows` should be"),
+        ({**table, "x": np.full(n, "a")}, r"rows\.x\[0\]"),
+        ({**table, "at": {"k": [1.5] * n, "on": [True] * n}}, r"rows\.at\.k\[0\]"),
+    ):
+        with pytest.raises((TypeError, ValueError), match=said):
+            m.f(wrong)

@@ -91,13 +91,13 @@ impl<'a> Lent<'a> {
         }
     }
 
-    /// The elements converted to the precision of the program; `None` if they already have it.
+    /// The address of the elements in the precision of the program, converted if they have another.
     #[inline]
-    pub(crate) fn converted(self, precision: Precision) -> Option<Converted> {
+    pub(crate) fn address_in(self, precision: Precision, converted: &mut Converted) -> u64 {
         match (self, precision) {
-            (Lent::Real(values), Precision::F32) => Some(Converted::narrowed(values)),
-            (Lent::Single(values), Precision::F64) => Some(Converted::widened(values)),
-            (Lent::Real(_) | Lent::Single(_) | Lent::Int(_) | Lent::Bool(_), _) => None,
+            (Lent::Real(values), Precision::F32) => converted.narrow(values),
+            (Lent::Single(values), Precision::F64) => converted.widen(values),
+            (Lent::Real(_) | Lent::Single(_) | Lent::Int(_) | Lent::Bool(_), _) => self.address(),
         }
     }
 
@@ -112,29 +112,36 @@ impl<'a> Lent<'a> {
     }
 }
 
-/// Converted elements of an argument.
-pub(crate) enum Converted {
-    Real(Box<[f64]>),
-    Single(Box<[f32]>),
+/// Memory for the converted elements of an argument. Calls reuse it, because the system takes
+/// longer to supply new memory than the conversion takes.
+#[derive(Debug, Default)]
+pub(crate) struct Converted {
+    reals: Vec<f64>,
+    singles: Vec<f32>,
 }
 
 impl Converted {
     #[cold]
-    fn narrowed(values: &[f64]) -> Converted {
-        Converted::Single(values.iter().map(|x| *x as f32).collect())
+    fn narrow(&mut self, values: &[f64]) -> u64 {
+        refill(&mut self.singles, values.iter().map(|x| *x as f32))
     }
 
     #[cold]
-    fn widened(values: &[f32]) -> Converted {
-        Converted::Real(values.iter().map(|x| f64::from(*x)).collect())
+    fn widen(&mut self, values: &[f32]) -> u64 {
+        refill(&mut self.reals, values.iter().map(|x| f64::from(*x)))
     }
+}
 
-    pub fn address(&self) -> u64 {
-        match self {
-            Converted::Real(values) => values.as_ptr() as u64,
-            Converted::Single(values) => values.as_ptr() as u64,
+/// Replaces the elements; returns their address.
+fn refill<T>(all: &mut Vec<T>, elements: impl ExactSizeIterator<Item = T>) -> u64 {
+    match all.capacity() < elements.len() {
+        true => *all = gathered(elements),
+        false => {
+            all.clear();
+            all.extend(elements);
         }
     }
+    all.as_ptr() as u64
 }
 
 /// The elements of a result.

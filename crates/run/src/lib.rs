@@ -68,6 +68,7 @@ pub use compiler::Compiler;
 pub use elements::{Argument, Elements, Got, Lent};
 pub use hosted::Destination;
 pub use memory::{MAX_MEMORY, available, parse_size};
+pub use native::release;
 pub use peak::Peak;
 #[cfg(unix)]
 pub use signals::is_ignored;

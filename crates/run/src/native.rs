@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
 use lambada_loops::{CANCELLED, Seen, internal};
@@ -70,7 +70,7 @@ pub(crate) struct Native {
     /// Element type and source construct of each buffer.
     arrays: Vec<(ScalarTy, Span)>,
     /// The idle contexts.
-    idle: Pool<Owned>,
+    idle: Arc<Pool<Owned>>,
     /// Keeps the code loaded; shared by the functions of a unit.
     library: Arc<Library>,
 }
@@ -84,6 +84,8 @@ struct Owned {
     stack: Option<Stack>,
     /// One word for each argument.
     args: Box<[u64]>,
+    /// Memory of arguments that have another precision than the program.
+    converted: Box<[Converted]>,
     /// The results, or the numbers of a failing check.
     words: Box<[u64]>,
     _library: Arc<Library>,
@@ -100,6 +102,34 @@ impl Drop for Owned {
             // closed once.
             unsafe { (self.close)(self.context) }
         }
+    }
+}
+
+/// The idle contexts of all functions.
+static POOLS: Mutex<Vec<Weak<Pool<Owned>>>> = Mutex::new(Vec::new());
+
+/// A pool whose contexts [`release`] finds.
+fn registered() -> Arc<Pool<Owned>> {
+    let (pool, mut pools) = (Arc::default(), pools());
+    pools.retain(|pool| pool.strong_count() > 0);
+    pools.push(Arc::downgrade(&pool));
+    pool
+}
+
+fn pools() -> MutexGuard<'static, Vec<Weak<Pool<Owned>>>> {
+    POOLS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Gives the memory back to the system that compiled functions keep from call to call: of arrays,
+/// of converted arguments and of stacks. Calls that run keep theirs; the next ones take new memory.
+pub fn release() {
+    let pools: Vec<_> = pools().iter().filter_map(Weak::upgrade).collect();
+    pools.iter().for_each(|pool| pool.clear());
+    // Smaller pieces stay with the allocator unless it is asked for them.
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    // SAFETY: it frees no memory that is in use, and holds the locks of the allocator.
+    unsafe {
+        libc::malloc_trim(0);
     }
 }
 
@@ -177,7 +207,7 @@ impl Native {
             sites: function.sites,
             shows,
             arrays: function.arrays,
-            idle: Pool::default(),
+            idle: registered(),
             library: library.clone(),
         };
         let context = native.opened().ok_or_else(messages::no_memory)?;
@@ -196,6 +226,7 @@ impl Native {
             close: self.close,
             stack: None,
             args: vec![0; self.params.len()].into(),
+            converted: self.params.iter().map(|_| Converted::default()).collect(),
             words: vec![0; self.words].into(),
             _library: self.library.clone(),
         }))
@@ -234,7 +265,7 @@ impl Native {
     }
 
     /// Begins a call with these sizes and borrowed arguments. Reals of another precision are
-    /// copied.
+    /// converted.
     #[inline]
     pub fn begin<'a>(
         &'a self,
@@ -243,12 +274,7 @@ impl Native {
     ) -> Result<NativeCall<'a>, Failure> {
         let owned = self.idle.take().or_else(|| self.opened());
         let owned = owned.ok_or_else(|| failed_to_open(&self.name))?;
-        let mut call = NativeCall {
-            native: self,
-            owned: Some(owned),
-            converted: Vec::new(),
-            blocks: Vec::new(),
-        };
+        let mut call = NativeCall { native: self, owned: Some(owned), blocks: Vec::new() };
         let given = sizes.len();
         let mut fits = given + args.len() == self.params.len();
         if fits {
@@ -349,8 +375,6 @@ pub(crate) struct NativeCall<'a> {
     native: &'a Native,
     /// `None` only while being dropped.
     owned: Option<Box<Owned>>,
-    /// Arguments converted to the program's precision.
-    converted: Vec<Converted>,
     /// Memory of results outside of the context.
     blocks: Vec<Vec<u64>>,
 }
@@ -374,18 +398,11 @@ impl<'a> NativeCall<'a> {
     #[inline(always)]
     fn give(&mut self, k: usize, arg: Argument<'a>) -> bool {
         let precision = self.native.precision;
-        let word = match arg {
+        let owned = self.owned();
+        owned.args[k] = match arg {
             Argument::Scalar(value) => word(precision, value),
-            Argument::Array(_, elements) => match elements.converted(precision) {
-                None => elements.address(),
-                Some(converted) => {
-                    let address = converted.address();
-                    self.converted.push(converted);
-                    address
-                }
-            },
+            Argument::Array(_, elements) => elements.address_in(precision, &mut owned.converted[k]),
         };
-        self.owned().args[k] = word;
         self.native.params[k] == arg.ty()
     }
 

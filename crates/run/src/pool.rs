@@ -39,6 +39,12 @@ impl<T> Pool<T> {
         }
     }
 
+    /// Drops the idle items.
+    pub fn clear(&self) {
+        let others = std::mem::take(&mut *self.others());
+        drop((self.exchange(null_mut()), others));
+    }
+
     /// Visits the idle items, which are taken meanwhile.
     pub fn each(&self, mut look: impl FnMut(&mut T)) {
         let mut taken: Vec<Box<T>> = std::iter::from_fn(|| self.take()).collect();
@@ -88,6 +94,9 @@ mod tests {
             seen.insert(*k);
         });
         assert_eq!(seen, BTreeSet::from([0, 1]));
+        pool.clear();
+        assert_eq!(Arc::strong_count(&item), 1);
+        pool.put(Box::new((0, item.clone())));
         drop(pool);
         assert_eq!(Arc::strong_count(&item), 1);
     }

@@ -1,20 +1,11 @@
 /* Calls everything that the library offers; compiled as C and as C++. */
 #include "model.h"
 
+#include "check.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-static int failures;
-
-#define CHECK(condition) \
-    do { \
-        if (!(condition)) { printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); failures++; } \
-    } while (0)
-
-static int near(double a, double b) {
-    return fabs(a - b) <= 1e-12 * (1 + fabs(b));
-}
 
 static void derivatives(model_context *c) {
     double w[2] = {1, 2}, b = 0.5, x[6] = {1, 2, 3, 4, 5, 6}, y[3] = {1, 2, 3};

@@ -1,21 +1,50 @@
-//! The package file of a library for CMake: `find_package(NAME)` gives the target `NAME::NAME`.
+//! The package files of a library for CMake: `find_package(NAME)` gives the target `NAME::NAME`,
+//! and `find_package(NAME 0.1)` compares versions.
 
-use super::describe::Library;
 use super::library::Sources;
 
-/// The name of the file.
-pub(crate) fn name(library: &Library) -> String {
-    format!("{}Config.cmake", library.name)
-}
-
-/// The text of the file, which refers to the folder that contains it.
-pub(crate) fn text(sources: &Sources) -> String {
+/// The files: names and texts, which refer to the folder that contains them.
+pub(crate) fn files(sources: &Sources) -> [(String, String); 2] {
     let library = &sources.library;
     let source = library.source.replace('\n', " ");
     let head = format!("# Made by Lambada {} from {source}.\n", env!("CARGO_PKG_VERSION"));
-    let text = if library.platform.is_strict() { FROM_SOURCE } else { IMPORTED };
-    head + &text.replace('@', &library.name)
+    let is_text = library.platform.is_strict();
+    let text = if is_text { FROM_SOURCE } else { IMPORTED };
+    let version = VERSION.replace("@", env!("CARGO_PKG_VERSION"));
+    let fits = if is_text { "" } else { SAME_MACHINE };
+    [
+        (format!("{}Config.cmake", library.name), head.clone() + &text.replace('@', &library.name)),
+        (format!("{}ConfigVersion.cmake", library.name), head + &version + fits),
+    ]
 }
+
+/// Compares the version of the package, which is that of Lambada as in `NAME.pc`, with the wanted
+/// one: a later one of the same major version serves, before 1.0 of the same minor version.
+const VERSION: &str = "\
+set(PACKAGE_VERSION \"@\")
+set(PACKAGE_VERSION_COMPATIBLE FALSE)
+string(REGEX MATCH \"^(0[.])?[0-9]+\" series \"${PACKAGE_VERSION}\")
+string(REGEX MATCH \"^(0[.])?[0-9]+\" wanted \"${PACKAGE_FIND_VERSION}\")
+if(PACKAGE_FIND_VERSION_RANGE)
+  if(PACKAGE_VERSION VERSION_GREATER_EQUAL PACKAGE_FIND_VERSION_MIN AND (PACKAGE_VERSION VERSION_LESS PACKAGE_FIND_VERSION_MAX
+      OR (PACKAGE_FIND_VERSION_RANGE_MAX STREQUAL \"INCLUDE\" AND PACKAGE_VERSION VERSION_EQUAL PACKAGE_FIND_VERSION_MAX)))
+    set(PACKAGE_VERSION_COMPATIBLE TRUE)
+  endif()
+elseif(PACKAGE_VERSION VERSION_EQUAL PACKAGE_FIND_VERSION)
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+  set(PACKAGE_VERSION_EXACT TRUE)
+elseif(PACKAGE_VERSION VERSION_GREATER PACKAGE_FIND_VERSION AND (series STREQUAL wanted OR series MATCHES \"^${wanted}[.]\"))
+  set(PACKAGE_VERSION_COMPATIBLE TRUE)
+endif()
+";
+
+/// Machine code is for projects with addresses of 64 bits; where no language is enabled, the width
+/// is not known.
+const SAME_MACHINE: &str = "\
+if(CMAKE_SIZEOF_VOID_P AND NOT CMAKE_SIZEOF_VOID_P EQUAL 8)
+  set(PACKAGE_VERSION_UNSUITABLE TRUE)
+endif()
+";
 
 const IMPORTED: &str = "\
 #

@@ -17,9 +17,9 @@ use super::wasm::Tools;
 use super::{cmake, javascript};
 
 /// Writes the files of a library into a folder, which is created if necessary; returns their paths.
-/// These are `NAME.c`, `NAME.h`, `NAME.pc`, `NAMEConfig.cmake`, `libNAME.a` and `libNAME.so`
-/// (`.dylib` on macOS); for WebAssembly, `NAME.wasm`, `NAME.mjs` and `NAME.d.mts`; for C11, the
-/// texts alone.
+/// These are `NAME.c`, `NAME.h`, `NAME.pc`, `NAMEConfig.cmake`, `NAMEConfigVersion.cmake`,
+/// `libNAME.a` and `libNAME.so` (`.dylib` on macOS); for WebAssembly, `NAME.wasm`, `NAME.mjs` and
+/// `NAME.d.mts`; for C11, the texts alone.
 ///
 /// # Errors
 /// No C compiler or archiver works, or the folder cannot be written.
@@ -31,8 +31,8 @@ pub fn write_library(sources: &Sources, folder: &Path) -> Result<Vec<PathBuf>, P
             Platform::Native | Platform::Portable => library_files(sources, &scratch)?,
             Platform::Wasm => module_files(sources, &scratch)?,
             Platform::C11 | Platform::Embedded => {
-                let cmake = write(&scratch, &cmake::name(&sources.library), &cmake::text(sources))?;
-                texts(sources, &scratch)?.into_iter().chain([cmake]).collect()
+                let cmake = cmake_files(sources, &scratch)?;
+                texts(sources, &scratch)?.into_iter().chain(cmake).collect()
             }
         };
         publish(scratch.path(), folder, &files)
@@ -51,8 +51,13 @@ fn library_files(sources: &Sources, scratch: &Scratch) -> Result<Vec<String>, Pr
     let objects = objects(sources, scratch.path())?;
     let archive = archive(sources, scratch.path(), &objects)?;
     let shared = shared(sources, scratch.path(), &objects)?;
-    let cmake = write(scratch, &cmake::name(&sources.library), &cmake::text(sources))?;
-    Ok(texts.into_iter().chain([package, cmake, archive, shared]).collect())
+    let cmake = cmake_files(sources, scratch)?;
+    let code = [archive, shared];
+    Ok(texts.into_iter().chain([package]).chain(cmake).chain(code).collect())
+}
+
+fn cmake_files(sources: &Sources, scratch: &Scratch) -> Result<Vec<String>, Problem> {
+    cmake::files(sources).iter().map(|(name, text)| write(scratch, name, text)).collect()
 }
 
 /// The C text and the header.

@@ -23,6 +23,8 @@ pub(crate) enum ArgData<'a> {
     Scalar(Scalar),
     Array(Dims, Lent<'a>),
     Data(Cow<'a, Data>),
+    /// An array of records by field: their number, and an array with one more axis for each field.
+    Columns(usize, Vec<(Arc<str>, Arg<'a>)>),
 }
 
 /// The sizes of an array.
@@ -91,6 +93,42 @@ impl<'a> Arg<'a> {
         (wanted == Some(count)).then(|| Arg::array(dims, elements))
     }
 
+    /// An array of records by its columns: for each field an array with an element, or an inner
+    /// array, for each record; columns again if the field is a record. `None` if there are no
+    /// columns, or if they do not have as many elements each. Nothing is made for each record.
+    ///
+    /// ```
+    /// use lambada::{Arg, IntoArg, Model, args};
+    ///
+    /// let text = "def f (ps : [n]{mass : real, at : real}) = sum (for p in ps => p.mass * p.at)";
+    /// let function = Model::compile("f.lam", text)?.function("f")?;
+    /// let (mass, at) = ([1.0, 2.0], [3.0, 4.0]);
+    /// let columns = [("mass".into(), mass.into_arg()), ("at".into(), at.into_arg())];
+    /// let points = Arg::columns(columns).expect("two elements each");
+    /// assert_eq!(f64::try_from(function.call(args![points])?)?, 11.0);
+    /// # Ok::<(), lambada::Error>(())
+    /// ```
+    pub fn columns(fields: impl IntoIterator<Item = (Arc<str>, Arg<'a>)>) -> Option<Arg<'a>> {
+        let mut fields: Vec<(Arc<str>, Arg<'a>)> = fields.into_iter().collect();
+        fields.sort_by(|a, b| a.0.cmp(&b.0));
+        let records = fields.first()?.1.records()?;
+        let is_regular = fields.iter().all(|(_, column)| column.records() == Some(records));
+        is_regular.then_some(Arg(ArgData::Columns(records, fields)))
+    }
+
+    /// The number of elements on the first axis.
+    fn records(&self) -> Option<usize> {
+        match &self.0 {
+            ArgData::Array(dims, _) => dims.all().first().copied(),
+            ArgData::Data(data) => {
+                let Data::Tensor(tensor) = &**data else { return None };
+                tensor.dims.first().copied()
+            }
+            ArgData::Columns(records, _) => Some(*records),
+            ArgData::Scalar(_) => None,
+        }
+    }
+
     /// An array whose elements are as many as it needs; a number if it has no dimensions.
     fn array(dims: &[usize], elements: Lent<'a>) -> Arg<'a> {
         match dims {
@@ -106,6 +144,7 @@ impl<'a> Arg<'a> {
             ArgData::Scalar(Scalar::Real(_) | Scalar::Bool(_)) => 1,
             ArgData::Array(dims, _) => dims.all().iter().map(|size| *size as u64).product(),
             ArgData::Data(data) => extent(data),
+            ArgData::Columns(_, fields) => fields.iter().map(|(_, column)| column.extent()).sum(),
         }
     }
 
@@ -115,6 +154,7 @@ impl<'a> Arg<'a> {
             ArgData::Scalar(value) => array_shape(value.ty(), 0),
             ArgData::Array(dims, elements) => array_shape(elements.ty(), dims.all().len()),
             ArgData::Data(data) => shape_of(data),
+            ArgData::Columns(..) => shape_of(&self.data()),
         }
     }
 
@@ -132,6 +172,7 @@ impl<'a> Arg<'a> {
                 Cow::Owned(Data::Tensor(Tensor { dims, data }))
             }
             ArgData::Data(data) => Cow::Borrowed(data),
+            ArgData::Columns(records, fields) => Cow::Owned(rows(*records, fields)),
         }
     }
 
@@ -139,9 +180,28 @@ impl<'a> Arg<'a> {
     fn into_data(self) -> Data {
         match self.0 {
             ArgData::Data(data) => data.into_owned(),
-            ArgData::Scalar(_) | ArgData::Array(..) => self.data().into_owned(),
+            ArgData::Scalar(_) | ArgData::Array(..) | ArgData::Columns(..) => {
+                self.data().into_owned()
+            }
         }
     }
+}
+
+/// The records with these columns.
+fn rows(records: usize, fields: &[(Arc<str>, Arg<'_>)]) -> Data {
+    let mut rows = vec![Vec::with_capacity(fields.len()); records];
+    for (name, column) in fields {
+        let items: Vec<Data> = match column.data().into_owned() {
+            Data::Array(items) => items,
+            data => {
+                // No other data are columns.
+                let Data::Tensor(tensor) = data else { continue };
+                tensor.rows().map(Data::Tensor).collect()
+            }
+        };
+        rows.iter_mut().zip(items).for_each(|(row, item)| row.push((name.clone(), item)));
+    }
+    Data::Array(rows.into_iter().map(Data::Record).collect())
 }
 
 fn extent(data: &Data) -> u64 {

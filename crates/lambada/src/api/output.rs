@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use lambada_prim::Scalar;
+use lambada_prim::{Scalar, Tensor};
 use lambada_run::{Argument, Destination, Elements as Lent, Got, Results};
 use ndarray::{Array, ArrayViewMut, Dimension, IxDyn};
 use smallvec::SmallVec;
@@ -123,6 +123,12 @@ trait DestinationElem: Copy {
     /// another type.
     fn of(elements: Lent<'_>) -> Option<Cow<'_, [Self]>>;
 
+    /// Writes the elements; returns false if their type or number differs.
+    fn write(elements: Lent<'_>, to: &mut [Self]) -> bool {
+        let elements = Self::of(elements).filter(|elements| elements.len() == to.len());
+        elements.is_some_and(|elements| put(&elements, to))
+    }
+
     /// Offers memory for such elements.
     fn lend<'o>(_: &'o mut [Self], memory: &mut ResultMemory<'o>) {
         memory.copied();
@@ -143,6 +149,16 @@ impl DestinationElem for f32 {
     fn of(elements: Lent<'_>) -> Option<Cow<'_, [f32]>> {
         elements.singles()
     }
+
+    fn write(elements: Lent<'_>, to: &mut [f32]) -> bool {
+        if let Lent::Real(values) = elements
+            && values.len() == to.len()
+        {
+            to.iter_mut().zip(values).for_each(|(place, x)| *place = *x as f32);
+            return true;
+        }
+        matches!(elements, Lent::Single(values) if values.len() == to.len() && put(values, to))
+    }
 }
 
 impl DestinationElem for i64 {
@@ -162,22 +178,12 @@ impl DestinationElem for bool {
     }
 }
 
-/// Copies elements; returns false if their type or number differs.
-fn copied<T: DestinationElem>(elements: Lent<'_>, to: &mut [T]) -> bool {
-    match T::of(elements) {
-        Some(elements) if elements.len() == to.len() => {
-            put(&elements, to);
-            true
-        }
-        Some(_) | None => false,
-    }
-}
-
-/// Copies elements, unless they have been computed where they belong.
-fn put<T: Copy>(elements: &[T], to: &mut [T]) {
+/// Copies elements, unless they have been computed where they belong; returns true.
+fn put<T: Copy>(elements: &[T], to: &mut [T]) -> bool {
     if !std::ptr::eq(elements.as_ptr(), to.as_ptr()) {
         to.copy_from_slice(elements);
     }
+    true
 }
 
 fn is_shape(dims: &[u64], shape: &[usize]) -> bool {
@@ -191,15 +197,17 @@ fn fill<T: DestinationElem, D: Dimension>(
     wanted: &str,
 ) -> Result<(), Error> {
     let Got::Array(dims, elements) = got else { return Err(is_not(&got, wanted)) };
-    let Some(elements) = T::of(elements) else { return Err(is_not(&got, wanted)) };
     if !is_shape(dims, to.shape()) {
         return Err(is_not(&got, &format!("an array of the sizes {:?}", to.shape())));
     }
-    match to.as_slice_mut() {
-        Some(place) => put(&elements, place),
-        None => to.iter_mut().zip(&*elements).for_each(|(place, x)| *place = *x),
-    }
-    Ok(())
+    let is_written = match to.as_slice_mut() {
+        Some(place) => T::write(elements, place),
+        None => T::of(elements).is_some_and(|elements| {
+            to.iter_mut().zip(&*elements).for_each(|(place, x)| *place = *x);
+            true
+        }),
+    };
+    if is_written { Ok(()) } else { Err(is_not(&got, wanted)) }
 }
 
 macro_rules! array_of {
@@ -227,7 +235,7 @@ macro_rules! outputs {
         impl Output for [$ty] {
             fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
                 match parts.take(array_of!($name))? {
-                    Got::Array(_, elements) if copied(elements, self) => Ok(()),
+                    Got::Array(_, elements) if DestinationElem::write(elements, self) => Ok(()),
                     other => Err(is_not(&other, &format!("{} of type {}", self.len(), $name))),
                 }
             }
@@ -284,6 +292,18 @@ macro_rules! outputs {
             }
         }
     )*};
+}
+
+/// A new array or number.
+impl Output for Option<Tensor> {
+    fn receive(&mut self, parts: &mut Parts<'_>) -> Result<(), Error> {
+        *self = Some(parts.take("a number or an array")?.tensor());
+        Ok(())
+    }
+
+    fn lend<'o>(&'o mut self, memory: &mut ResultMemory<'o>) {
+        memory.copied();
+    }
 }
 
 outputs! {

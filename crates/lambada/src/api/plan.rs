@@ -87,11 +87,12 @@ impl<'a> Leaf<'a> {
             }
             Leaf::Arg(Arg(ArgData::Data(data))) => match &**data {
                 Data::Tensor(tensor) => tensor.into(),
-                // `whole` never returns a leaf with such data.
+                // `lend` never adds a leaf with such data, nor one of columns.
                 Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => {
                     Argument::Scalar(Scalar::Bool(false))
                 }
             },
+            Leaf::Arg(Arg(ArgData::Columns(..))) => Argument::Scalar(Scalar::Bool(false)),
             Leaf::Integer(value) => Argument::Scalar(Scalar::Real(value as f64)),
             Leaf::Tensor(tensor) => tensor.into(),
         }
@@ -106,7 +107,7 @@ impl<'a> Leaf<'a> {
                 Data::Tuple(_) | Data::Record(_) | Data::Array(_) | Data::Con { .. } => &[],
             },
             Leaf::Tensor(tensor) => &tensor.dims,
-            Leaf::Arg(Arg(ArgData::Scalar(_))) | Leaf::Integer(_) => &[],
+            Leaf::Arg(Arg(ArgData::Scalar(_) | ArgData::Columns(..))) | Leaf::Integer(_) => &[],
         }
     }
 }
@@ -160,8 +161,29 @@ impl Slot {
                 | Data::Array(_)
                 | Data::Con { .. } => return None,
             },
+            ArgData::Columns(..) => return None,
         };
         (found == elem && axes == rank).then_some(Leaf::Arg(arg))
+    }
+
+    /// Adds the leaves of an argument that can be borrowed: of a whole one, or of columns whose
+    /// fields are those of the records.
+    #[inline]
+    fn lend<'a>(&self, arg: &'a Arg<'a>, all: &mut Leaves<'a>) -> bool {
+        if let Some(leaf) = self.whole(arg) {
+            all.push(leaf);
+            return true;
+        }
+        let (ArgData::Columns(_, columns), Shape::Array(_, elem)) = (&arg.0, self.layout.shape())
+        else {
+            return false;
+        };
+        let before = all.len();
+        let is_lent = self.layout.table().types.is_empty() && lend_columns(elem, columns, all);
+        if !is_lent {
+            all.truncate(before);
+        }
+        is_lent
     }
 
     /// Copies the leaves of an argument that cannot be borrowed.
@@ -196,17 +218,13 @@ impl Plan {
 
     /// Adds all arguments by reference; returns false if one of them must be copied.
     pub(crate) fn lend<'a>(&self, given: &[Option<&'a Arg<'a>>], all: &mut Leaves<'a>) -> bool {
-        self.slots.iter().zip(given.iter().flatten()).all(|(slot, arg)| {
-            let Some(leaf) = slot.whole(arg) else { return false };
-            all.push(leaf);
-            true
-        })
+        self.slots.iter().zip(given.iter().flatten()).all(|(slot, arg)| slot.lend(arg, all))
     }
 
     /// Copies the arguments that cannot be borrowed, one entry for each.
     pub(crate) fn copies(&self, given: &[Option<&Arg<'_>>]) -> Result<Vec<Vec<Tensor>>, Problem> {
         let all = self.slots.iter().zip(given.iter().flatten());
-        let copied = all.filter(|(slot, arg)| slot.whole(arg).is_none());
+        let copied = all.filter(|(slot, arg)| !slot.lend(arg, &mut Leaves::new()));
         copied.map(|(slot, arg)| slot.tensors(arg)).collect()
     }
 
@@ -229,9 +247,8 @@ impl Plan {
     ) {
         let mut copies = copies.iter();
         for (slot, arg) in self.slots.iter().zip(given.iter().flatten()) {
-            match slot.whole(arg) {
-                Some(leaf) => all.push(leaf),
-                None => all.extend(copies.next().into_iter().flatten().map(Leaf::Tensor)),
+            if !slot.lend(arg, all) {
+                all.extend(copies.next().into_iter().flatten().map(Leaf::Tensor));
             }
         }
     }
@@ -328,6 +345,35 @@ impl Plan {
         let size = &self.names[name];
         messages::size_conflict(&slot.name, &slot.expected, found, size, value, &origin)
     }
+}
+
+/// Adds the columns of records of this shape, in its order; returns false if some do not fit.
+fn lend_columns<'a>(
+    shape: &Shape,
+    columns: &'a [(Arc<str>, Arg<'a>)],
+    all: &mut Leaves<'a>,
+) -> bool {
+    let Shape::Record(fields) = shape else { return false };
+    let fits = |(name, shape): &(Arc<str>, Shape)| {
+        let Some((_, column)) = columns.iter().find(|(known, _)| known == name) else {
+            return false;
+        };
+        let (found, axes) = match &column.0 {
+            ArgData::Columns(_, columns) => return lend_columns(shape, columns, all),
+            ArgData::Array(dims, elements) => (elements.ty(), dims.all().len()),
+            ArgData::Data(data) => {
+                let Data::Tensor(tensor) = &**data else { return false };
+                (tensor.elem(), tensor.dims.len())
+            }
+            ArgData::Scalar(_) => return false,
+        };
+        let is_plain = plain(shape).is_some_and(|(elem, rank)| found == elem && axes == rank + 1);
+        if is_plain {
+            all.push(Leaf::Arg(column));
+        }
+        is_plain
+    };
+    fields.len() == columns.len() && fields.iter().all(fits)
 }
 
 /// Element type and rank of a scalar or of an array of scalars.

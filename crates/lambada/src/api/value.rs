@@ -35,6 +35,30 @@ impl Value {
         self.0
     }
 
+    /// The sizes of an array of reals, outermost first, and its elements in row-major order, for
+    /// arrays of any library. A real has no sizes.
+    ///
+    /// # Errors
+    /// The value is no array of reals.
+    pub fn reals(&self) -> Result<(&[usize], &[f64]), Error> {
+        let tensor = self.tensor("an array of reals")?;
+        let Elements::Real(values) = &tensor.data else {
+            return Err(self.is_not("an array of reals"));
+        };
+        Ok((&tensor.dims, values))
+    }
+
+    /// As [`reals`](Value::reals), by value and without a copy.
+    ///
+    /// # Errors
+    /// The value is no array of reals.
+    pub fn into_reals(self) -> Result<(Vec<usize>, Vec<f64>), Error> {
+        match self.0 {
+            Data::Tensor(Tensor { dims, data: Elements::Real(values) }) => Ok((dims, values)),
+            other => Err(Value(other).is_not("an array of reals")),
+        }
+    }
+
     /// Borrows an array of reals of rank `D`: `value.view::<Ix1>()`. A real has rank 0.
     ///
     /// # Panics

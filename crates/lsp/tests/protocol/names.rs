@@ -116,6 +116,38 @@ fn names_over_files() {
 }
 
 #[test]
+fn fields_are_renamed_in_all_programs_that_share_records() {
+    let lib = "def at (p : {x : real, y : real}) = p.x\ndef other (q : {x : real}) = q.x\n";
+    let main = "import \"lib.lam\" as lib\ndef f a = lib.at {x = a, y = 1.0} + lib.other {x = a}\n";
+    let beside = "import \"lib.lam\"\ndef g = at {y = 2.0, x = 1.0}\n";
+    let lonely = "def k (p : {x : real, y : real}) = p.x\n";
+    let files =
+        [("lib.lam", lib), ("main.lam", main), ("beside.lam", beside), ("lonely.lam", lonely)];
+    let folder = folder(&files);
+    let uri = |name: &str| uri_of(&folder.path().join(name));
+    let mut client = Client::with(json!({"capabilities": {}, "rootUri": uri_of(folder.path())}));
+    client.open(&uri("main.lam"), main);
+    let mut params = place(&uri("main.lam"), &json!({"line": 1, "character": 18}));
+    params["newName"] = json!("left");
+    let found = client.request("textDocument/prepareRename", params.clone());
+    assert_eq!(found["placeholder"], "x");
+    let edit = client.request("textDocument/rename", params.clone());
+    let changes = &edit["changes"];
+    assert_eq!(changes.as_object().unwrap().len(), 3, "{edit}");
+    let expect = [
+        ("lib.lam", lib, lib.replace("x : real, y", "left : real, y").replace("p.x", "p.left")),
+        ("main.lam", main, main.replace("{x = a, y", "{left = a, y")),
+        ("beside.lam", beside, beside.replace("x = 1", "left = 1")),
+    ];
+    for (name, old, new) in expect {
+        assert_eq!(edited(old, &changes[&uri(name)]), new);
+    }
+    params["newName"] = json!("y");
+    assert!(client.refused("textDocument/rename", params).contains("a field `y` already"));
+    client.stop();
+}
+
+#[test]
 fn renaming() {
     let mut client = Client::start();
     let uri = "untitled:a";
@@ -153,6 +185,32 @@ fn renaming() {
         renamed("type t = ‸A | B\ndef f x = match x | A -> 1 | B -> 2", "First"),
         "type t = First | B\ndef f x = match x | First -> 1 | B -> 2",
     );
+    // Fields: of records with the same fields, wherever they are.
+    let point = |x: &str| {
+        format!(
+            "type point = {{{x} : real, y : real}}\n\
+             def f (p : point) = let {{{x}{eq}, y}} = p in {{p with {x} = x + p.{x}}}\n\
+             def g x = f {{{x}{eq}, y = 1.0}}\n\
+             def h (r : {{x : real}}) = r.x",
+            eq = if x == "x" { "" } else { " = x" },
+        )
+    };
+    for at in ["‸x : real, y", "‸x = x + p", "p.‸x", "{‸x, y}"] {
+        let text = point("x").replacen(&at.replace('‸', ""), at, 1);
+        let found = renamed(&text, "left");
+        // In `{x, y}` the cursor is on the variable.
+        if at != "{‸x, y}" {
+            check(found, &point("left"));
+        }
+    }
+    check(
+        renamed("def f = {a = 1}.‸a + {a = 2, b = 3}.a", "c"),
+        "def f = {c = 1}.c + {a = 2, b = 3}.a",
+    );
+    assert!(
+        renamed(&point("x").replacen("p.x", "p.‸x", 1), "y").unwrap_err().contains("field `y`")
+    );
+    assert!(renamed(&point("x").replacen("p.x", "p.‸x", 1), "Left").is_err());
     // Captures, names of another kind, and names that are not the user's.
     assert!(renamed("def f x = let y = 1 in ‸x + y", "y").is_err());
     assert!(renamed("def f ‸x = let y = 1 in x + y", "y").is_err());
@@ -167,6 +225,7 @@ fn renaming() {
         ("def f x = ‸sin x", "y"),
         ("def f x = ‸mean x", "y"),
         ("def f r = r.‸x", "y"),
+        ("def f (r : {x : real}) = r.‸x", "1"),
     ] {
         let found = renamed(text, new);
         assert!(found.is_err(), "{text}: {found:?}");

@@ -112,3 +112,44 @@ fn formatting() {
     assert!(client.request("textDocument/formatting", params).is_null());
     client.stop();
 }
+
+#[test]
+fn formatting_of_a_range() {
+    let mut client = Client::start();
+    let uri = "untitled:a";
+    client.open(uri, "");
+    let mut version = 1;
+    let mut formatted = |text: &str, (from, to): (u32, u32)| -> Option<String> {
+        version += 1;
+        client.change(uri, version, text);
+        let range = json!({
+            "start": {"line": from, "character": 0}, "end": {"line": to, "character": 0},
+        });
+        let options = json!({"tabSize": 2, "insertSpaces": true});
+        let params = json!({"textDocument": {"uri": uri}, "range": range, "options": options});
+        let edits = client.request("textDocument/rangeFormatting", params);
+        (!edits.is_null()).then(|| edited(text, &edits))
+    };
+    let text = "def a=1\n\ndef b  x =\n    let y=x -- é\n    y\n\n\n\n--  c\ndef c  = 3\n";
+    let b = "def b x =\n  let y = x -- é\n  y\n";
+    let only = |part: &str, new: &str| Some(text.replace(part, new));
+    let old = "def b  x =\n    let y=x -- é\n    y\n";
+    // A line of a definition, all of it, and with the first line of the next range excluded.
+    for range in [(3, 3), (3, 4), (2, 5), (4, 4)] {
+        assert_eq!(formatted(text, range), only(old, b), "{range:?}");
+    }
+    assert_eq!(formatted(text, (0, 1)), only("def a=1", "def a = 1"));
+    assert_eq!(formatted(text, (9, 9)), only("def c  =", "def c ="));
+    // Between two definitions.
+    assert_eq!(formatted(text, (6, 6)), only("\n\n\n\n", "\n\n"));
+    let both = text.replace("def a=1", "def a = 1").replace(old, b);
+    assert_eq!(formatted(text, (0, 3)), Some(both));
+    // A comment that moves behind its definition, and a text that stays.
+    let comment = "def t = [1, -- one\n 2 -- two\n -- end\n]\ndef u=1\n";
+    let expect = "def t =\n  [1, -- one\n   2] -- two\n\n-- end\ndef u=1\n";
+    assert_eq!(formatted(comment, (1, 1)).as_deref(), Some(expect));
+    assert_eq!(formatted("def f = 1\n", (0, 1)).as_deref(), Some("def f = 1\n"));
+    assert_eq!(formatted("def f = (\n", (0, 1)), None);
+    assert_eq!(formatted("", (0, 0)).as_deref(), Some(""));
+    client.stop();
+}

@@ -35,12 +35,12 @@ pub(crate) const HELPERS: &[Helper] = &[
     Helper {
         name: "lam_min",
         needs: &[],
-        text: "static inline @real lam_min(@real x, @real y) { return (x <= y) | (x != x) ? x : y; }\n",
+        text: "static inline @real lam_min(@real x, @real y) { return ((x <= y) | (x != x)) ? x : y; }\n",
     },
     Helper {
         name: "lam_max",
         needs: &[],
-        text: "static inline @real lam_max(@real x, @real y) { return (x >= y) | (x != x) ? x : y; }\n",
+        text: "static inline @real lam_max(@real x, @real y) { return ((x >= y) | (x != x)) ? x : y; }\n",
     },
     Helper {
         name: "lam_sign",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from ._draws import Draws, Finding, Summary
 from ._errors import Error, Problem, RuntimeError, SamplingWarning, Warning
-from ._lambada import VERSION as __version__
+from ._lambada import VERSION as __version__, release
 from ._model import Function, Model, compile, load, options
 from ._sampling import Optimum, draws, minimize, predict, sample
 from ._source import Source, Verification
@@ -49,6 +49,7 @@ __all__ = [
     "minimize",
     "options",
     "predict",
+    "release",
     "sample",
     "source",
 ]

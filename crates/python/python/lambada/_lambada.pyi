@@ -1,19 +1,29 @@
 """The extension module; the package's classes are made of these."""
 
 import os
-from typing import Any, Callable, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Generic, Mapping, Optional, Sequence, TypeVar, Union, overload
 
 import numpy as np
 
 from ._values import Parts
 
 Wrt = Union[str, Sequence[str], None]
+Several = Union[list[str], tuple[str, ...], None]
+
+#: The type of results; not known unless the user writes it: ``f: Function[float] = m.f``.
+R = TypeVar("R")
+#: A dictionary of arrays.
+D = TypeVar("D", bound=dict[str, Any])
 
 VERSION: str
 
 def command(words: list[str], /) -> int:
     """Runs a command line, and returns its exit code."""
 
+
+def release() -> None:
+    """Gives the memory that functions keep from call to call back to the system: of arrays, and of arguments that are converted. Calls that run
+    keep theirs. Results are the caller's, and are not concerned."""
 
 def xla_handler() -> object:
     """A capsule with the handler that XLA calls."""
@@ -62,18 +72,18 @@ class Draws:
 Request = tuple[dict[str, Any], dict[str, Any], list[tuple[str, int]], Optional[dict[str, Any]]]
 Tell = Optional[Callable[[list[int], int], object]]
 
-def sample(f: Function, request: Request, how: Mapping[str, Any], doubt: Callable[[list[Any]], None], tell: Tell, /) -> Draws: ...
+def sample(f: Function[Any], request: Request, how: Mapping[str, Any], doubt: Callable[[list[Any]], None], tell: Tell, /) -> Draws: ...
 def minimize(
-    f: Function, request: Request, maximize: bool, errors: bool, tries: int, seed: int, /
+    f: Function[Any], request: Request, maximize: bool, errors: bool, tries: int, seed: int, /
 ) -> tuple[dict[str, Any], Optional[dict[str, Any]], float, float, bool, list[float]]: ...
-def predict(f: Function, draws: Draws, request: Request, seed: int, threads: Optional[int], /) -> Draws: ...
+def predict(f: Function[Any], draws: Draws, request: Request, seed: int, threads: Optional[int], /) -> Draws: ...
 
-class Function:
+class Function(Generic[R]):
     __name__: str
     _doc: Optional[str]
     _parameters: list[tuple[str, str, bool]]
     _result: Optional[str]
-    def __new__(cls, model: Model, name: str, tell: Optional[Callable[[str, Any], object]] = None, /) -> Function: ...
+    def __new__(cls, model: Model, name: str, tell: Optional[Callable[[str, Any], object]] = None, /) -> Function[Any]: ...
     @property
     def engine(self) -> str:
         """What runs it: ``"native"``, ``"jit"`` or ``"interpreter"``. It is compiled first."""
@@ -81,30 +91,49 @@ class Function:
     def prepare(self) -> None:
         """Compiles it, unless it has been."""
 
-    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> Any:
-        """The result: numbers, new arrays, tuples, :class:`Record`, :class:`Variant`; or ``out``, an array or a tuple of arrays that it is written into."""
+    def __call__(self, *args: Any, out: Any = None, **kwargs: Any) -> R:
+        """The result: numbers, new arrays, tuples, :class:`Record`, :class:`Variant`; or ``out``, an array or a tuple of arrays that it is written into,
+        with new arrays where it has ``None``."""
 
-    def value_and_grad(
-        self, *args: Any, wrt: Wrt = None, out: Any = None, **kwargs: Any
-    ) -> tuple[float, Any]:
+    # The derivative by one parameter has the parameter's type, which a checker does not know.
+    @overload
+    def value_and_grad(self, *args: Any, wrt: str, out: Any = None, **kwargs: Any) -> tuple[float, Any]: ...
+    @overload
+    def value_and_grad(self, *args: Any, wrt: Several = None, out: None = None, **kwargs: Any) -> tuple[float, Parts]:
         """The value and the gradient of a function whose result is a real."""
 
-    def grad(self, *args: Any, wrt: Wrt = None, out: Any = None, **kwargs: Any) -> Any:
+    @overload
+    def value_and_grad(self, *args: Any, wrt: Several = None, out: D, **kwargs: Any) -> tuple[float, D]: ...
+    @overload
+    def grad(self, *args: Any, wrt: str, out: Any = None, **kwargs: Any) -> Any: ...
+    @overload
+    def grad(self, *args: Any, wrt: Several = None, out: None = None, **kwargs: Any) -> Parts:
         """The gradient of a function whose result is a real."""
 
-    def jvp(self, *args: Any, tangents: Any, **kwargs: Any) -> tuple[Any, Any]:
+    @overload
+    def grad(self, *args: Any, wrt: Several = None, out: D, **kwargs: Any) -> D: ...
+    def jvp(self, *args: Any, tangents: Any, **kwargs: Any) -> tuple[R, R]:
         """The value, and its tangent along tangents of the parameters; those that are missing are zero."""
 
-    def vjp(self, *args: Any, wrt: Wrt = None, **kwargs: Any) -> tuple[Any, Pullback]:
+    def vjp(self, *args: Any, wrt: Wrt = None, **kwargs: Any) -> tuple[R, Pullback]:
         """The value, and the pullback from cotangents of it to those of the parameters."""
 
-    def jacobian(self, *args: Any, wrt: Wrt = None, **kwargs: Any) -> Any:
+    @overload
+    def jacobian(self, *args: Any, wrt: str, **kwargs: Any) -> Any: ...
+    @overload
+    def jacobian(self, *args: Any, wrt: Several = None, **kwargs: Any) -> Parts:
         """The Jacobian: the axes of the result, then those of the parameter."""
 
-    def hessian(self, *args: Any, wrt: Wrt = None, **kwargs: Any) -> Any:
+    @overload
+    def hessian(self, *args: Any, wrt: str, **kwargs: Any) -> Any: ...
+    @overload
+    def hessian(self, *args: Any, wrt: Several = None, **kwargs: Any) -> Parts:
         """The Hessian, by pairs of parameters: ``h["a"]["b"]``, ``h["a", "b"]``."""
 
-    def hvp(self, *args: Any, v: Any, wrt: Wrt = None, **kwargs: Any) -> Any:
+    @overload
+    def hvp(self, *args: Any, v: Any, wrt: str, **kwargs: Any) -> Any: ...
+    @overload
+    def hvp(self, *args: Any, v: Any, wrt: Several = None, **kwargs: Any) -> Parts:
         """The Hessian times a tangent, at a few times the cost of the value."""
 
     def _types(self) -> dict[str, Any]: ...

@@ -9,7 +9,7 @@ import inspect
 import keyword
 import os
 import threading
-from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence, TypedDict, Union
+from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Optional, Sequence, TypedDict, TypeVar, Union
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -28,6 +28,7 @@ from ._source import Source, Verification, highlighted
 
 Wrt = Union[str, Sequence[str], None]
 Tell = Callable[[str, Any], object]
+R = TypeVar("R")
 
 _options: contextvars.ContextVar[Optional[dict[str, Any]]] = contextvars.ContextVar(
     "lambada_options", default=None
@@ -155,18 +156,20 @@ class Model:
         return _again, ((name, is_file, tuple(texts)), str(self.source), tuple(sorted(self._options.items())))
 
 
-class Function(_lambada.Function):
+class Function(_lambada.Function[R]):
     """A definition of a program, to be called and differentiated; see :class:`Model`.
 
     Arguments are passed by position or by name: numbers, nested lists, arrays of NumPy, anything with ``__array__`` or ``__dlpack__``; dictionaries,
     dataclasses and named tuples for records; :class:`Variant` for variants. Arrays that are dense, row-major and of 64-bit elements are not copied.
     ``wrt`` names parameters to differentiate by: one for its derivative alone, several for a dictionary, none for all that hold reals.
+
+    For checkers of types, ``f: lambada.Function[float] = m.f`` says the type of results.
     """
 
     _model: Model
     __signature__: inspect.Signature
 
-    def __new__(cls, model: Model, name: str, tell: Optional[Tell] = None) -> Function:  # type: ignore[misc]
+    def __new__(cls, model: Model, name: str, tell: Optional[Tell] = None) -> Function[Any]:  # type: ignore[misc]
         made: Any = super().__new__(cls, model._native, name, tell)
         made._model = model
         # A class of its own has the doc comment and the signature where `help` looks for them, beside the methods.
@@ -177,7 +180,7 @@ class Function(_lambada.Function):
     def __init__(self, model: Model, name: str, tell: Optional[Tell] = None) -> None:
         pass
 
-    def inspecting(self, tell: Tell) -> Function:
+    def inspecting(self, tell: Tell) -> Function[R]:
         """The same function, which calls ``tell(name, value)`` for each value that the program inspects, in the order of evaluation, in derivatives too;
         the name is empty where ``inspect`` is given none. What ``tell`` raises is reported and does not end the call. It pickles without ``tell``.
         Long work can show how far it is in this way: ``f.inspecting(lambda name, value: bar.update())``."""

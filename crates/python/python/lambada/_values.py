@@ -86,7 +86,7 @@ class Variant:
         return Variant, (self.name, self.fields)
 
 
-class Parts(dict):  # type: ignore[type-arg]
+class Parts(dict[str, Any]):
     """Derivatives by parameter. If there is one only, it is also an array: ``np.asarray(g)``."""
 
     def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
