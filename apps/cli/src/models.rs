@@ -149,6 +149,7 @@ impl Shell {
             metric: match how.metric {
                 args::Metric::Diag => Metric::Diagonal,
                 args::Metric::Dense => Metric::Dense,
+                args::Metric::LowRank => Metric::LowRank,
             },
             threads: self.threads.unwrap_or(cores),
             states: output.map(|(path, _)| beside(path)),

@@ -59,7 +59,8 @@ impl How {
             metric: match &*self.metric {
                 "diag" => Metric::Diagonal,
                 "dense" => Metric::Dense,
-                other => return Err(unknown("metric", other, &["diag", "dense"])),
+                "low-rank" => Metric::LowRank,
+                other => return Err(unknown("metric", other, &["diag", "dense", "low-rank"])),
             },
             threads: self.threads.unwrap_or_else(cores),
             states: None,

@@ -5,6 +5,7 @@
 use rand::rngs::ChaCha8Rng;
 
 use crate::Metric;
+use crate::low_rank::low_rank;
 use crate::path::{Point, Told, Walker};
 use crate::shape::{self, Moments, Shape};
 use crate::state::Each;
@@ -16,6 +17,8 @@ const LATE: f64 = 0.15;
 const SHORT: f64 = 10.0;
 const LONG: f64 = 80.0;
 const GROWTH: f64 = 1.5;
+/// How much larger a window is at the next estimate of directions, which takes longer than scales.
+const MORE: f64 = 1.2;
 /// Fewest draws that a covariance is estimated from, for each coordinate.
 const DRAWS_PER_COORDINATE: f64 = 1.0;
 
@@ -49,17 +52,35 @@ impl Steps {
 struct Window {
     points: Moments,
     gradients: Moments,
+    /// Points and gradients by turns, if directions are estimated.
+    history: Option<Vec<f64>>,
 }
 
 impl Window {
     fn new(dimension: usize, metric: Metric) -> Window {
         let pairs = metric == Metric::Dense;
-        Window { points: Moments::new(dimension, pairs), gradients: Moments::new(dimension, false) }
+        let (points, gradients) = (Moments::new(dimension, pairs), Moments::new(dimension, false));
+        let history = (metric == Metric::LowRank).then(Vec::new);
+        Window { points, gradients, history }
     }
 
     fn add(&mut self, point: &Point) {
         self.points.add(&point.coordinates);
         self.gradients.add(&point.gradient);
+        if let Some(history) = &mut self.history {
+            history.extend(point.coordinates.iter().chain(&point.gradient));
+        }
+    }
+
+    /// Calls `f` on all numbers.
+    fn numbers(&mut self, dimension: usize, f: Each) {
+        self.points.numbers(f);
+        self.gradients.numbers(f);
+        if let Some(history) = &mut self.history {
+            // A state that is read has another number of points.
+            history.resize(self.points.count() as usize * 2 * dimension, 0.0);
+            history.iter_mut().for_each(f);
+        }
     }
 }
 
@@ -73,6 +94,9 @@ pub(crate) struct Adaptation {
     next: Window,
     size: f64,
     fresh: bool,
+    /// The number of points of the last estimate of directions.
+    shaped: f64,
+    dimension: usize,
 }
 
 impl Adaptation {
@@ -91,18 +115,17 @@ impl Adaptation {
         now.add(&walker.point);
         next.add(&walker.point);
         let steps = Steps::new(walker.step, target);
-        Adaptation { metric, warmup, steps, now, next, size: LONG, fresh: true }
+        let (size, fresh, shaped) = (LONG, true, 0.0);
+        Adaptation { metric, warmup, steps, now, next, size, fresh, shaped, dimension }
     }
 
     /// Calls `f` on all numbers of its state.
     pub(crate) fn numbers(&mut self, f: Each) {
         let Steps { target: _, center, lack, log, mean, count } = &mut self.steps;
         [center, lack, log, mean, count].into_iter().for_each(&mut *f);
-        let windows = [&mut self.now, &mut self.next].into_iter();
-        for moments in windows.flat_map(|w| [&mut w.points, &mut w.gradients]) {
-            moments.numbers(f);
-        }
-        f(&mut self.size);
+        let dimension = self.dimension;
+        [&mut self.now, &mut self.next].into_iter().for_each(|w| w.numbers(dimension, f));
+        [&mut self.size, &mut self.shaped].into_iter().for_each(&mut *f);
         let mut fresh = f64::from(self.fresh);
         f(&mut fresh);
         self.fresh = fresh != 0.0;
@@ -136,6 +159,7 @@ impl Adaptation {
             let dimension = walker.point.coordinates.len();
             let next = Window::new(dimension, self.metric);
             self.now = std::mem::replace(&mut self.next, next);
+            self.shaped = 0.0;
             self.size = if early { self.size } else { grown };
         }
         let first = self.reshape(walker);
@@ -151,7 +175,7 @@ impl Adaptation {
     /// Gives the walker the shape of the estimate: scales while there are too few draws for a
     /// covariance. Whether it is the first shape of its kind, for which steps have another size.
     fn reshape(&mut self, walker: &mut Walker) -> bool {
-        let Window { points, gradients } = &self.now;
+        let Window { points, gradients, history } = &self.now;
         if points.count() < 3.0 {
             return false;
         }
@@ -163,6 +187,20 @@ impl Adaptation {
         {
             let first = matches!(walker.shape, Shape::Scales(_));
             walker.shape = Shape::Factor(factor);
+            return first;
+        }
+        if let Some(history) = history.as_ref().filter(|_| points.count() >= SHORT) {
+            if points.count() < MORE * self.shaped {
+                return false;
+            }
+            self.shaped = points.count();
+            let first = matches!(walker.shape, Shape::Scales(_));
+            if let Shape::Scales(scales) | Shape::LowRank(scales, _) = &mut walker.shape {
+                shape::scales(points, gradients, scales);
+                let draws: Vec<(&[f64], &[f64])> =
+                    history.chunks(2 * dimension).map(|both| both.split_at(dimension)).collect();
+                walker.shape = low_rank(&draws, scales);
+            }
             return first;
         }
         let Shape::Scales(scales) = &mut walker.shape else { return false };

@@ -2,7 +2,7 @@
 //!
 //! - `lints`: findings before the first draw;
 //! - `start`: initial points;
-//! - `path`: one draw; `shape`: the space in which it moves;
+//! - `path`: one draw; `shape`, `low_rank`: the space in which it moves;
 //! - `adapt`: adaptation in the warm-up;
 //! - `nuts`: one chain; `state`: its file, from which it goes on;
 //! - `mode`: optima, standard errors, and draws of the normal approximation;
@@ -18,6 +18,7 @@ mod adapt;
 mod advi;
 mod approximate;
 mod lints;
+mod low_rank;
 mod mode;
 mod nuts;
 mod observed;
@@ -93,6 +94,8 @@ pub enum Metric {
     Diagonal,
     /// The covariance of the coordinates.
     Dense,
+    /// The scale of each coordinate, and the directions in which they are far from independent.
+    LowRank,
 }
 
 /// Follows the chains.

@@ -114,12 +114,10 @@ impl<'p> Run<'p> {
         (self.walker.point.coordinates.len(), self.posterior.count())
     }
 
-    /// Makes room for the state after a number of draws.
-    pub(crate) fn resize(&mut self, made: u64, warmup: u64, factor: bool) {
+    /// Makes room for the state after a number of draws, with a shape of this form.
+    pub(crate) fn resize(&mut self, made: u64, warmup: u64, form: u64) {
         let dimension = self.walker.point.coordinates.len();
-        if factor {
-            self.walker.shape = Shape::Factor(vec![0.0; dimension * dimension]);
-        }
+        self.walker.shape = Shape::of_form(form, dimension);
         self.made = made;
         let kept = made.saturating_sub(warmup) as usize;
         self.values.resize(kept * self.posterior.count(), 0.0);

@@ -10,13 +10,63 @@ pub(crate) enum Shape {
     Scales(Vec<f64>),
     /// The Cholesky factor of a covariance, row by row.
     Factor(Vec<f64>),
+    /// A scale for each coordinate, after stretches in some directions.
+    LowRank(Vec<f64>, Stretches),
+}
+
+/// A symmetric map that is the identity but for some directions, which are orthonormal.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Stretches {
+    /// The directions, one after the other.
+    directions: Vec<f64>,
+    /// By direction: by how much more than 1 it is stretched.
+    more: Vec<f64>,
+}
+
+impl Stretches {
+    /// Adds a direction, orthogonal to the others.
+    pub(crate) fn push(&mut self, direction: &[f64], more: f64) {
+        self.directions.extend_from_slice(direction);
+        self.more.push(more);
+    }
+
+    fn each(&self, dimension: usize) -> impl Iterator<Item = (&[f64], f64)> {
+        self.directions.chunks(dimension.max(1)).zip(self.more.iter().copied())
+    }
 }
 
 impl Shape {
+    /// A number for the kind of the map and the number of its directions.
+    pub(crate) fn form(&self) -> u64 {
+        match self {
+            Shape::Scales(_) => 0,
+            Shape::Factor(_) => 1,
+            Shape::LowRank(_, stretches) => 2 + stretches.more.len() as u64,
+        }
+    }
+
+    /// A map of a form, with numbers that are to be replaced.
+    pub(crate) fn of_form(form: u64, dimension: usize) -> Shape {
+        let scales = vec![1.0; dimension];
+        match form {
+            0 => Shape::Scales(scales),
+            1 => Shape::Factor(vec![0.0; dimension * dimension]),
+            more => {
+                let rank = (more - 2) as usize;
+                let directions = vec![0.0; rank * dimension];
+                Shape::LowRank(scales, Stretches { directions, more: vec![0.0; rank] })
+            }
+        }
+    }
+
     /// Calls `f` on all numbers.
     pub(crate) fn numbers(&mut self, f: Each) {
-        let (Shape::Scales(numbers) | Shape::Factor(numbers)) = self;
-        numbers.iter_mut().for_each(f);
+        match self {
+            Shape::Scales(numbers) | Shape::Factor(numbers) => numbers.iter_mut().for_each(f),
+            Shape::LowRank(scales, Stretches { directions, more }) => {
+                scales.iter_mut().chain(directions).chain(more).for_each(f);
+            }
+        }
     }
 
     /// Adds `by` times the image of `v` to `to`.
@@ -30,6 +80,17 @@ impl Shape {
             Shape::Factor(factor) => {
                 for (i, (to, row)) in to.iter_mut().zip(factor.chunks(v.len())).enumerate() {
                     *to += by * dot(&row[..=i], &v[..=i]);
+                }
+            }
+            Shape::LowRank(scales, stretches) => {
+                for ((to, v), scale) in to.iter_mut().zip(v).zip(scales) {
+                    *to += by * scale * v;
+                }
+                for (direction, more) in stretches.each(v.len()) {
+                    let along = by * more * dot(direction, v);
+                    for ((to, u), scale) in to.iter_mut().zip(direction).zip(scales) {
+                        *to += along * scale * u;
+                    }
                 }
             }
         }
@@ -50,6 +111,15 @@ impl Shape {
                     for (back, x) in back[..=i].iter_mut().zip(row) {
                         *back += x * g;
                     }
+                }
+            }
+            Shape::LowRank(scales, stretches) => {
+                for ((back, g), scale) in back.iter_mut().zip(gradient).zip(scales) {
+                    *back = scale * g;
+                }
+                for (direction, more) in stretches.each(gradient.len()) {
+                    let along = more * dot(direction, back);
+                    back.iter_mut().zip(direction).for_each(|(back, u)| *back += along * u);
                 }
             }
         }

@@ -10,7 +10,6 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::nuts::Run;
-use crate::shape::Shape;
 use crate::{Metric, Resumed, Settings, Unsampled, Watch};
 
 /// A function of all numbers of a state, which reads or replaces them.
@@ -98,6 +97,7 @@ impl File {
         let metric = match metric {
             Metric::Diagonal => 0,
             Metric::Dense => 1,
+            Metric::LowRank => 2,
         };
         let (chain, dimension, count) = (self.chain as u64, dimension as u64, count as u64);
         let target = target_accept.to_bits();
@@ -107,9 +107,8 @@ impl File {
     fn bytes(&self, run: &mut Run) -> Vec<u8> {
         let (dimension, count) = run.sizes();
         let at = run.generator.get_word_pos();
-        let factor = matches!(run.walker.shape, Shape::Factor(_));
         let mut words = self.head(dimension, count).to_vec();
-        words.extend([run.made, u64::from(factor), at as u64, (at >> 64) as u64]);
+        words.extend([run.made, run.walker.shape.form(), at as u64, (at >> 64) as u64]);
         run.numbers(&mut |x| words.push(x.to_bits()));
         words.push(checksum(&words));
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
@@ -123,21 +122,24 @@ impl File {
         let (sum, words) = words.split_last()?;
         let (dimension, count) = run.sizes();
         let numbers = words.strip_prefix(&self.head(dimension, count))?;
-        let ([made, factor, low, high], numbers) = numbers.split_first_chunk::<4>()?;
+        let ([made, form, low, high], numbers) = numbers.split_first_chunk::<4>()?;
         let most = self.settings.warmup + self.settings.draws;
         if !rest.is_empty() || checksum(words) != *sum || *made > most {
             return None;
         }
-        run.resize(*made, self.settings.warmup, *factor == 1);
-        let mut expected = 0;
-        run.numbers(&mut |_| expected += 1);
-        if expected != numbers.len() {
+        // More directions than coordinates are none of ours.
+        if form.saturating_sub(2) > dimension as u64 {
             return None;
         }
+        run.resize(*made, self.settings.warmup, *form);
         let mut numbers = numbers.iter().map(|word| f64::from_bits(*word));
-        run.numbers(&mut |x| *x = numbers.next().unwrap_or(f64::NAN));
+        let mut is_short = false;
+        run.numbers(&mut |x| match numbers.next() {
+            Some(number) => *x = number,
+            None => is_short = true,
+        });
         run.generator.set_word_pos(u128::from(*low) | u128::from(*high) << 64);
-        run.is_of_posterior().then_some(())
+        (!is_short && numbers.next().is_none() && run.is_of_posterior()).then_some(())
     }
 }
 

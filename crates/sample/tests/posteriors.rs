@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lambada::{Engine, Failure, Given, Goal, Inputs, Model, Optimum, Options, Posterior, Variable};
-use lambada_draws::{Draws, Summary, warnings};
+use lambada_draws::{Draws, Summary, names, warnings};
 use lambada_sample::{
     Metric, Settings, Unsampled, Watch, advi, laplace, optima, pathfinder, predict, sample,
     standard_errors,
@@ -69,7 +69,7 @@ const NORMAL: &str = "def m (x : real) (y : real) (z : real) : real =
 #[test]
 fn normal_variables() {
     let posterior = posterior(NORMAL, &[]);
-    for metric in [Metric::Diagonal, Metric::Dense] {
+    for metric in [Metric::Diagonal, Metric::Dense, Metric::LowRank] {
         let draws = drawn(&posterior, &Settings { metric, ..Settings::default() });
         moments(&draws, &[(0.0, 1.0), (0.0, 100.0), (1000.0, 0.01)]);
         let found = warnings(&draws, &Summary::of(&draws));
@@ -103,6 +103,34 @@ def m (p : space.simplex [3]) (q : space.unit) (s : space.positive) (o : space.o
     let sd = (1.0 - mean * mean).sqrt();
     let others = [(0.4, 0.2), (1.5, 0.75f64.sqrt()), (-mean, sd), (mean, sd)];
     moments(&draws, &[[2.0, 3.0, 5.0].map(dirichlet).as_slice(), &others].concat());
+}
+
+/// Eighty variables that three others move together: a covariance has too many numbers, scales say
+/// nothing of them.
+#[test]
+fn few_directions_of_many_variables() {
+    let text = "def m [n] (x : [n]real) (a : real) (b : real) (c : real) : real =
+  let center = for i < n => 10 * a + (if i % 2 == 0 then 8 else -8) * b + (i / n) * 5 * c
+  -0.5 * (sum ((x - center) ** 2) + a * a + b * b + c * c)";
+    let function = model(text).function("m").expect("a definition");
+    let given = Given { sizes: vec![("n".into(), 80)], ..Given::default() };
+    let posterior = function.posterior(&given).unwrap_or_else(|e| panic!("{e}"));
+    let with = |metric| {
+        let settings = Settings { metric, warmup: 600, draws: 500, ..Settings::default() };
+        let draws = drawn(&posterior, &settings);
+        let steps = draws.statistics.iter().find(|s| s.name == names::N_STEPS).expect("steps");
+        let summary = Summary::of(&draws);
+        let least = summary.rows.iter().map(|row| row.worth.ess_bulk).fold(f64::INFINITY, f64::min);
+        (least / steps.values.iter().sum::<f64>(), summary)
+    };
+    let ((scales, _), (directions, summary)) = (with(Metric::Diagonal), with(Metric::LowRank));
+    assert!(directions > 20.0 * scales, "{directions} per step, and {scales} with scales");
+    for row in &summary.rows[summary.rows.len() - 3..] {
+        let worth = &row.worth;
+        let off = (worth.mean / worth.mcse_mean).abs();
+        let wide = ((worth.sd - 1.0) / worth.mcse_sd).abs();
+        assert!(off < 4.5 && wide < 4.5 && worth.rhat < 1.02, "{}: {worth:?}", row.name);
+    }
 }
 
 #[test]

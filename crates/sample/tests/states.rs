@@ -73,7 +73,7 @@ fn kept(folder: &Path, metric: Metric) -> Settings {
 fn chains_go_on_as_if_they_had_never_ended() {
     let folder = tempfile::tempdir().expect("a folder");
     let posterior = posterior(2.0);
-    for metric in [Metric::Diagonal, Metric::Dense] {
+    for metric in [Metric::Diagonal, Metric::Dense, Metric::LowRank] {
         let settings = kept(folder.path(), metric);
         let whole =
             run(&posterior, &Settings { states: None, ..settings.clone() }, &Stops::default());

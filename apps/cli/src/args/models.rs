@@ -129,6 +129,9 @@ pub enum Metric {
     Diag,
     /// The covariance of the coordinates
     Dense,
+    /// The scale of each coordinate, and the directions in which they are far from independent: for
+    /// many parameters
+    LowRank,
 }
 
 /// A way to draw from a posterior.

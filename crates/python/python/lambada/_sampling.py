@@ -42,7 +42,7 @@ def draws(
 
     ``warmup`` draws of each chain adapt the sampler and are not kept. The same ``seed`` gives the same draws for any number of ``threads``, which is that of
     the cores unless given. ``target_accept``, below 1, is higher for smaller steps; a draw takes at most two to the power of ``max_depth`` steps; ``metric``
-    is ``"diag"``, or ``"dense"`` for few parameters that are correlated. ``sizes`` has sizes that no data have, ``init`` values of the parameters to begin
+    is ``"diag"``, ``"dense"`` for few parameters that are correlated, or ``"low-rank"`` for many. ``sizes`` has sizes that no data have, ``init`` values of the parameters to begin
     at. ``progress`` is shown on terminals and in notebooks, unless it is ``False``.
 
     Faults of the model that are seen before the first draw, and those of the chains, are given as warnings of the class :class:`SamplingWarning`; the latter
