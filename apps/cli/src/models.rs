@@ -249,9 +249,10 @@ impl Shell {
         how: &Sampling,
         output: Option<(&Path, Format)>,
     ) -> Result<(), Report> {
-        let optimum = self.model(model, how.start.init.as_deref(), |s, u, r| {
-            r.optimum(s, u, Goal::ModeOfCoordinates)
+        let (posterior, optimum) = self.model(model, how.start.init.as_deref(), |s, u, r| {
+            Ok((r.posterior(s, u)?, r.optimum(s, u, Goal::ModeOfCoordinates)?))
         })?;
+        doubt(&posterior, how.seed);
         let searching = progress::working("searching");
         let found = optima(&optimum, how.seed, how.chains.into(), |a, b| a > b);
         drop(searching);

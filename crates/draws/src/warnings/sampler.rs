@@ -117,7 +117,7 @@ pub(super) fn depth(draws: &Draws) -> Option<Finding> {
         Finding::new(Kind::Depth, title, meaning)
             .advice(format!("allow longer trajectories: `--max-depth {}`", limit + 2.0))
             .advice(
-                "if parameters are strongly correlated, learn their correlations: `--metric dense`",
+                "if parameters are strongly correlated, learn their correlations: `--metric low-rank`",
             )
             .advice("bring parameters to similar scales"),
     )
