@@ -422,3 +422,15 @@ fn one_mistake_is_one_message() {
         assert_eq!(codes, [expected], "{text}");
     }
 }
+
+/// A branch without elements says nothing of the size of the other one.
+#[test]
+fn empty_branches_have_no_say() {
+    check("def f xs = if length xs == 0 then [] else xs", "f", "[n]a -> []a");
+    check("def f xs = if length xs == 0 then xs else []", "f", "[n]a -> []a");
+    check("def f (xs : []real) = if length xs == 0 then [] else 2 * xs", "f", "[n]real -> []real");
+    check("def f xs = match xs with | [] -> [] | _ -> xs[1:]", "f", "[n]a -> []a");
+    check("def f c = if c then [] else [1.0]", "f", "bool -> []real");
+    check("def f (x : [n][3]real) c = if c then [] else x", "f", "[n][3]real -> bool -> [][3]real");
+    check("def f c (x : [2]real) = sum (if c then [] else x)", "f", "bool -> [2]real -> real");
+}

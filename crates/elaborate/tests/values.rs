@@ -281,3 +281,17 @@ fn evident_equations_are_not_checked() {
     let shown = lambada_core::print_program(&program);
     assert_eq!(shown.matches("check").count(), 1, "{shown}");
 }
+
+#[test]
+fn branches_may_have_no_elements() {
+    let merge = "def rec merge xs ys =
+  if length xs == 0 then ys
+  else if length ys == 0 then xs
+  else if xs[0] < ys[0] then concat [xs[0]] (merge xs[1:] ys)
+  else concat [ys[0]] (merge xs ys[1:])
+";
+    reals(&format!("{merge}def f = merge [1.0, 3.0] [2.0, 4.0]"), &[1.0, 2.0, 3.0, 4.0]);
+    let twice = "def twice (xs : []real) = if length xs == 0 then [] else 2 * xs\n";
+    reals(&format!("{twice}def f = twice [1, 2]"), &[2.0, 4.0]);
+    real(&format!("{twice}def f = sum (twice []) + sum (twice [3])"), 6.0);
+}

@@ -1,5 +1,5 @@
-//! The size of blocks. What nests hand on in a block fits a cache of the core, together with what
-//! several of them read; that fits the nearest cache if such a block is worth its beginning.
+//! The size of blocks. The buffers of a block and the inputs that several of its nests read fit a
+//! cache of the core; the nearest one, with such inputs, if a block of that size is worth it.
 
 use lambada_loops::Operand;
 use lambada_prim::Prim;
@@ -66,62 +66,60 @@ fn read(placed: &Placed, nest: &Nest, block: AxisId) -> Vec<(Source, Axes)> {
     all
 }
 
-impl Emitter<'_> {
-    /// Decides the number of indices of a block, a multiple of the lanes.
-    pub(super) fn block_size(&mut self) {
-        let Some(block) = self.placed.block else { return };
-        let mut each = Operand::int(1);
-        for k in 0..self.placed.buffers.len() {
-            let id = BufferId(k as u32);
-            if self.placed.buffer(id).local {
-                let axes: Vec<AxisId> = self.held(id).into_iter().filter(|a| *a != block).collect();
-                each = self.and_elements(each, &axes);
-            }
+/// Decides the number of indices of a block, a multiple of the lanes.
+pub(super) fn block_size(e: &mut Emitter) {
+    let Some(block) = e.placed.block else { return };
+    let mut each = Operand::int(1);
+    for k in 0..e.placed.buffers.len() {
+        let id = BufferId(k as u32);
+        if e.placed.buffer(id).local {
+            let axes: Vec<AxisId> = e.held(id).into_iter().filter(|a| *a != block).collect();
+            each = and_elements(e, each, &axes);
         }
-        let again = read_again(self.placed, block);
-        for axes in &again {
-            let axes: Vec<AxisId> = axes.iter().collect();
-            // Sizes that depend on an index are small beside others.
-            if axes.iter().all(|a| self.graph().free(self.graph().axis(*a).extent).is_empty()) {
-                each = self.and_elements(each, &axes);
-            }
-        }
-        let each = self.code.int(Prim::MaxInt, each, Operand::int(1));
-        let [least, shared] = self.least_block();
-        let fits = |e: &mut Self, cache: i64| {
-            let fits = e.code.int(Prim::DivInt, Operand::int(cache), each);
-            e.code.int(Prim::BitAnd, fits, Operand::int(-16))
-        };
-        let mut whole = fits(self, cost::LOCAL);
-        if !again.is_empty() {
-            let nearest = fits(self, cost::NEAREST);
-            let worth = self.code.prim(Prim::LeInt, &[Operand::int(least), nearest]);
-            whole = self.code.prim(Prim::SelectInt, &[worth, nearest, whole]);
-        }
-        let low = self.code.int(Prim::MaxInt, whole, Operand::int(least));
-        let len = self.code.int(Prim::MinInt, low, Operand::int(self.grain.blocks[1]));
-        let all = self.extent(block);
-        // Threads share the blocks, so the number of blocks must not be too small.
-        let share = self.code.int(Prim::DivInt, all, Operand::int(cost::BLOCKS));
-        let share = self.code.int(Prim::BitAnd, share, Operand::int(-16));
-        let share = self.code.int(Prim::MaxInt, share, Operand::int(shared));
-        let len = self.code.int(Prim::MinInt, len, share);
-        // At most all indices, so that memory for a block is not larger than that for all.
-        let all = self.code.int(Prim::MaxInt, all, Operand::int(1));
-        self.block_len = self.code.int(Prim::MinInt, len, all);
     }
+    let again = read_again(e.placed, block);
+    for axes in &again {
+        let axes: Vec<AxisId> = axes.iter().collect();
+        // Sizes that depend on an index are small beside others.
+        if axes.iter().all(|a| e.graph().free(e.graph().axis(*a).extent).is_empty()) {
+            each = and_elements(e, each, &axes);
+        }
+    }
+    let each = e.code.int(Prim::MaxInt, each, Operand::int(1));
+    let [least, shared] = least_block(e);
+    let fits = |e: &mut Emitter, cache: i64| {
+        let fits = e.code.int(Prim::DivInt, Operand::int(cache), each);
+        e.code.int(Prim::BitAnd, fits, Operand::int(-16))
+    };
+    let mut whole = fits(e, cost::LOCAL);
+    if !again.is_empty() {
+        let nearest = fits(e, cost::NEAREST);
+        let worth = e.code.prim(Prim::LeInt, &[Operand::int(least), nearest]);
+        whole = e.code.prim(Prim::SelectInt, &[worth, nearest, whole]);
+    }
+    let low = e.code.int(Prim::MaxInt, whole, Operand::int(least));
+    let len = e.code.int(Prim::MinInt, low, Operand::int(e.grain.blocks[1]));
+    let all = e.extent(block);
+    // Threads share the blocks, so the number of blocks must not be too small.
+    let share = e.code.int(Prim::DivInt, all, Operand::int(cost::BLOCKS));
+    let share = e.code.int(Prim::BitAnd, share, Operand::int(-16));
+    let share = e.code.int(Prim::MaxInt, share, Operand::int(shared));
+    let len = e.code.int(Prim::MinInt, len, share);
+    // At most all indices, so that memory for a block is not larger than that for all.
+    let all = e.code.int(Prim::MaxInt, all, Operand::int(1));
+    e.block_len = e.code.int(Prim::MinInt, len, all);
+}
 
-    /// A number of elements, and those along these axes.
-    fn and_elements(&mut self, others: Operand, axes: &[AxisId]) -> Operand {
-        let dims: Vec<Operand> = axes.iter().map(|axis| self.extent(*axis)).collect();
-        let size = self.product(&dims);
-        self.code.int(Prim::AddInt, others, size)
-    }
+/// A number of elements, and those along these axes.
+fn and_elements(e: &mut Emitter, others: Operand, axes: &[AxisId]) -> Operand {
+    let dims: Vec<Operand> = axes.iter().map(|axis| e.extent(*axis)).collect();
+    let size = e.product(&dims);
+    e.code.int(Prim::AddInt, others, size)
+}
 
-    /// The minimal worthwhile block size, and the minimal one that threads share. Blocks are larger
-    /// if totals are folded once per block.
-    fn least_block(&self) -> [i64; 2] {
-        let Grain { folded, blocks: [least, _], .. } = self.grain;
-        if self.placed.has_totals() { folded } else { [least; 2] }
-    }
+/// The minimal worthwhile block size, and the minimal one that threads share. Blocks are larger
+/// if totals are folded once per block.
+fn least_block(e: &Emitter) -> [i64; 2] {
+    let Grain { folded, blocks: [least, _], .. } = e.grain;
+    if e.placed.has_totals() { folded } else { [least; 2] }
 }

@@ -236,7 +236,7 @@ impl<'a> Emitter<'a> {
     // Memory
 
     fn memory(&mut self) {
-        self.block_size();
+        blocks::block_size(self);
         let own = self.of_iterations();
         let mut shared = in_outputs(self.placed);
         shared.retain(|id, output| !own.contains(id) && !own.contains(output));

@@ -36,9 +36,10 @@ impl Node {
 
     /// Calls `f` on the scalars among its parts.
     pub fn scalars(&self, f: &mut dyn FnMut(NodeId)) {
-        self.parts(&mut |part| match part {
-            Part::Node(node) => f(node),
-            Part::Array(_) | Part::Axis(_) | Part::Loop(_) => {}
+        self.parts(&mut |part| {
+            if let Part::Node(node) = part {
+                f(node);
+            }
         });
     }
 }

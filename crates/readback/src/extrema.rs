@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!   m = for i < n (reduce max) { x[i] }
-//!   k = for i < n (reduce min) { e = x[i] => if e == m || e != e then i else n - 1 }       argmax x
+//!   k = for i < n (reduce min) { e = x[i] => if e == m || e != e then i else n - 1 }   argmax x
 //! ```
 
 use lambada_anf::{Atom, Exp, Nest, Op, Out, Stm, Var};

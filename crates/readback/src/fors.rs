@@ -1,7 +1,6 @@
 //! Evident facts about `for`s. One that has an iteration lets its extrema be printed as `maximum`
-//! and `minimum`, which fail for an empty array; one that finds the place of an extremum is `argmax`
-//! or `argmin`. One that copies the elements of an array is
-//! printed as the array.
+//! and `minimum`, which fail for an empty array; one that finds the place of an extremum is
+//! `argmax` or `argmin`. One that copies the elements of an array is printed as the array.
 
 use std::collections::{HashMap, HashSet};
 

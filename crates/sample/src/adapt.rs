@@ -7,8 +7,7 @@ use rand::rngs::ChaCha8Rng;
 use crate::Metric;
 use crate::low_rank::low_rank;
 use crate::path::{Point, Told, Walker};
-use crate::shape::{self, Moments, Shape};
-use crate::state::Each;
+use crate::shape::{self, Each, Moments, Shape};
 
 /// Share of the warm-up with short windows, and of its end without changes of the shape.
 const EARLY: f64 = 0.3;

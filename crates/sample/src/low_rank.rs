@@ -51,7 +51,7 @@ fn left(rows: &Rows, basis: &Rows) -> Option<f64> {
     Some(rows.iter().map(outside).sum()).filter(|outside| *outside > 1e-12 * all)
 }
 
-/// Subtracts what a vector has in the span of a basis.
+/// Subtracts the part of a vector in the span of a basis.
 fn without(vector: &mut [f64], basis: &Rows) {
     for known in basis {
         let along = dot(known, vector);
@@ -190,7 +190,7 @@ fn eigen(matrix: &Rows) -> Option<(Vec<f64>, Rows)> {
     Some(((0..size).map(|i| a[i][i]).collect(), vectors))
 }
 
-/// Each sweep squares the size of what is left; from ten on there is nothing.
+/// Each sweep squares the size of the rest; from ten on there is none.
 const SWEEPS: usize = 30;
 
 /// Turns the axes `p` and `q` so that the matrix has a zero there.

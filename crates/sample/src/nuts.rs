@@ -6,8 +6,8 @@ use rand::rngs::ChaCha8Rng;
 
 use crate::adapt::Adaptation;
 use crate::path::Walker;
-use crate::shape::Shape;
-use crate::state::{Each, File};
+use crate::shape::{Each, Shape};
+use crate::state::{File, Kept};
 use crate::{Settings, Unsampled, Watch, start};
 
 /// Statistics of each draw.
@@ -46,13 +46,13 @@ pub(crate) fn chain(
 }
 
 /// A chain at work.
-pub(crate) struct Run<'p> {
+struct Run<'p> {
     posterior: &'p Posterior,
-    pub walker: Walker<'p>,
+    walker: Walker<'p>,
     adaptation: Adaptation,
-    pub generator: ChaCha8Rng,
+    generator: ChaCha8Rng,
     /// Draws that were made, with those of the warm-up.
-    pub made: u64,
+    made: u64,
     /// The values of the draws that are kept, and their statistics.
     values: Vec<f64>,
     statistics: [Vec<f64>; 7],
@@ -108,14 +108,26 @@ impl<'p> Run<'p> {
         self.statistics.iter_mut().zip(numbers).for_each(|(all, x)| all.push(x));
         Ok(())
     }
+}
 
-    /// The numbers of coordinates and of values.
-    pub(crate) fn sizes(&self) -> (usize, usize) {
+impl Kept for Run<'_> {
+    fn made(&self) -> u64 {
+        self.made
+    }
+
+    fn generator(&mut self) -> &mut ChaCha8Rng {
+        &mut self.generator
+    }
+
+    fn form(&self) -> u64 {
+        self.walker.shape.form()
+    }
+
+    fn sizes(&self) -> (usize, usize) {
         (self.walker.point.coordinates.len(), self.posterior.count())
     }
 
-    /// Makes room for the state after a number of draws, with a shape of this form.
-    pub(crate) fn resize(&mut self, made: u64, warmup: u64, form: u64) {
+    fn resize(&mut self, made: u64, warmup: u64, form: u64) {
         let dimension = self.walker.point.coordinates.len();
         self.walker.shape = Shape::of_form(form, dimension);
         self.made = made;
@@ -124,8 +136,7 @@ impl<'p> Run<'p> {
         self.statistics.iter_mut().for_each(|all| all.resize(kept, 0.0));
     }
 
-    /// Calls `f` on all numbers of the state.
-    pub(crate) fn numbers(&mut self, f: Each) {
+    fn numbers(&mut self, f: Each) {
         f(&mut self.walker.step);
         self.walker.point.numbers(f);
         self.walker.shape.numbers(f);
@@ -134,9 +145,7 @@ impl<'p> Run<'p> {
         self.statistics.iter_mut().flatten().for_each(f);
     }
 
-    /// Whether the density, its gradient, and the values of the last draw are those of the
-    /// posterior.
-    pub(crate) fn is_of_posterior(&mut self) -> bool {
+    fn is_of_posterior(&self) -> bool {
         let at = self.walker.point.coordinates.clone();
         let mut both = vec![0.0; at.len() + 1];
         let mut values = vec![0.0; self.posterior.count()];

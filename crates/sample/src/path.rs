@@ -7,8 +7,7 @@ use rand::RngExt;
 use rand::rngs::ChaCha8Rng;
 use rand_distr::StandardNormal;
 
-use crate::shape::{Shape, dot};
-use crate::state::Each;
+use crate::shape::{Each, Shape, dot};
 
 /// An error of the energy by more than this is a divergence.
 const DIVERGENCE: f64 = 1000.0;

@@ -1,7 +1,8 @@
 //! The linear map from the space in which the sampler moves, where the posterior is about as wide
 //! in all directions, to the coordinates.
 
-use crate::state::Each;
+/// A function of all numbers of a state, which reads or replaces them.
+pub(crate) type Each<'f> = &'f mut dyn FnMut(&mut f64);
 
 /// The map.
 #[derive(Clone, Debug)]

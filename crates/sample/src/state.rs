@@ -9,11 +9,35 @@ use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::nuts::Run;
+use rand::rngs::ChaCha8Rng;
+
+use crate::shape::Each;
 use crate::{Metric, Resumed, Settings, Unsampled, Watch};
 
-/// A function of all numbers of a state, which reads or replaces them.
-pub(crate) type Each<'f> = &'f mut dyn FnMut(&mut f64);
+/// A chain whose state can be kept.
+pub(crate) trait Kept {
+    /// Draws that were made, with those of the warm-up.
+    fn made(&self) -> u64;
+
+    /// The numbers of coordinates and of values.
+    fn sizes(&self) -> (usize, usize);
+
+    /// The random numbers.
+    fn generator(&mut self) -> &mut ChaCha8Rng;
+
+    /// The form of the shape.
+    fn form(&self) -> u64;
+
+    /// Makes room for the state after a number of draws, with a shape of this form.
+    fn resize(&mut self, made: u64, warmup: u64, form: u64);
+
+    /// Calls `f` on all numbers of the state.
+    fn numbers(&mut self, f: Each);
+
+    /// Whether the density, its gradient, and the values of the last draw are those of the
+    /// posterior.
+    fn is_of_posterior(&self) -> bool;
+}
 
 /// The first word of a file: its format.
 const FORMAT: u64 = u64::from_le_bytes(*b"lamchain");
@@ -44,16 +68,16 @@ impl File {
     }
 
     /// The chain that the file has, or else one that begins, and the file to keep it in.
-    pub(crate) fn resumed<'p>(
+    pub(crate) fn resumed<K: Kept>(
         mut self,
-        begun: impl Fn() -> Result<Run<'p>, Unsampled>,
+        begun: impl Fn() -> Result<K, Unsampled>,
         watch: &dyn Watch,
-    ) -> Result<(Run<'p>, Option<File>), Unsampled> {
+    ) -> Result<(K, Option<File>), Unsampled> {
         let mut run = begun()?;
         if let Ok(bytes) = std::fs::read(&self.path) {
             if self.restore(&bytes, &mut run).is_some() {
-                self.written = Some(run.made);
-                watch.resumed(self.chain, Resumed::After(run.made));
+                self.written = Some(run.made());
+                watch.resumed(self.chain, Resumed::After(run.made()));
             } else {
                 watch.resumed(self.chain, Resumed::OtherChain);
                 run = begun()?;
@@ -63,28 +87,28 @@ impl File {
     }
 
     /// Replaces the file, if it is time.
-    pub(crate) fn keep(&mut self, run: &mut Run, watch: &dyn Watch) {
+    pub(crate) fn keep(&mut self, run: &mut impl Kept, watch: &dyn Watch) {
         if Instant::now() >= self.due {
             self.write(run, watch);
         }
     }
 
     /// Replaces the file after the last draw, unless the chain was so short that it has none.
-    pub(crate) fn keep_last(&mut self, run: &mut Run, watch: &dyn Watch) {
-        let ends_early = run.made < self.settings.warmup + self.settings.draws;
-        if (ends_early || self.written.is_some()) && self.written != Some(run.made) {
+    pub(crate) fn keep_last(&mut self, run: &mut impl Kept, watch: &dyn Watch) {
+        let ends_early = run.made() < self.settings.warmup + self.settings.draws;
+        if (ends_early || self.written.is_some()) && self.written != Some(run.made()) {
             self.write(run, watch);
         }
     }
 
-    fn write(&mut self, run: &mut Run, watch: &dyn Watch) {
+    fn write(&mut self, run: &mut impl Kept, watch: &dyn Watch) {
         let begun = Instant::now();
         let bytes = self.bytes(run);
         let folder = self.path.parent().unwrap_or(Path::new("."));
         let written = std::fs::create_dir_all(folder)
             .and_then(|()| lambada::replace_file(&self.path, &bytes));
         match written {
-            Ok(()) => self.written = Some(run.made),
+            Ok(()) => self.written = Some(run.made()),
             Err(why) => watch.resumed(self.chain, Resumed::NotKept(&why)),
         }
         self.wait = INTERVAL.max(SELDOM * begun.elapsed());
@@ -104,11 +128,11 @@ impl File {
         [FORMAT, chain, seed, warmup, target, max_depth, metric, dimension, count]
     }
 
-    fn bytes(&self, run: &mut Run) -> Vec<u8> {
+    fn bytes(&self, run: &mut impl Kept) -> Vec<u8> {
         let (dimension, count) = run.sizes();
-        let at = run.generator.get_word_pos();
+        let at = run.generator().get_word_pos();
         let mut words = self.head(dimension, count).to_vec();
-        words.extend([run.made, run.walker.shape.form(), at as u64, (at >> 64) as u64]);
+        words.extend([run.made(), run.form(), at as u64, (at >> 64) as u64]);
         run.numbers(&mut |x| words.push(x.to_bits()));
         words.push(checksum(&words));
         words.iter().flat_map(|word| word.to_le_bytes()).collect()
@@ -116,7 +140,7 @@ impl File {
 
     /// Gives a chain that has just begun the state of the file; `None` if the file is of another
     /// chain, or of another format.
-    fn restore(&self, bytes: &[u8], run: &mut Run) -> Option<()> {
+    fn restore(&self, bytes: &[u8], run: &mut impl Kept) -> Option<()> {
         let (words, rest) = bytes.as_chunks::<8>();
         let words: Vec<u64> = words.iter().map(|word| u64::from_le_bytes(*word)).collect();
         let (sum, words) = words.split_last()?;
@@ -138,7 +162,7 @@ impl File {
             Some(number) => *x = number,
             None => is_short = true,
         });
-        run.generator.set_word_pos(u128::from(*low) | u128::from(*high) << 64);
+        run.generator().set_word_pos(u128::from(*low) | u128::from(*high) << 64);
         (!is_short && numbers.next().is_none() && run.is_of_posterior()).then_some(())
     }
 }

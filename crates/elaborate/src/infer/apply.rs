@@ -230,15 +230,24 @@ impl Infer<'_> {
                     &name.text,
                     self.scopes[module].defs.keys().map(|n| &**n).filter(|n| !is_private(n)),
                 );
+                let is_in_prelude = self.is_in_prelude(&name.text);
+                let (name, span) = (&name.text, name.span);
                 self.problems.push(messages::unknown_member(
                     module_name,
-                    &name.text,
-                    name.span,
+                    name,
+                    span,
                     near,
+                    is_in_prelude,
                 ));
-                (self.wrong(name.span), Vec::new())
+                (self.wrong(span), Vec::new())
             }
         }
+    }
+
+    /// Whether programs have a definition of this name without an import.
+    pub(super) fn is_in_prelude(&self, name: &str) -> bool {
+        !is_private(name)
+            && (self.scopes[0].defs.contains_key(name) || Builtin::find(name, false).is_some())
     }
 
     fn global_instance(&mut self, id: GlobalId, span: Span, blame: Span) -> (Exp, Bound) {

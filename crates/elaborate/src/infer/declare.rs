@@ -129,7 +129,9 @@ impl<'a> Infer<'a> {
                 scope.defs.keys().chain(scope.types.keys()).chain(scope.constructors.keys());
             let members = members.map(|member| &**member).filter(|member| !is_private(member));
             let near = suggest(&name.text, members);
-            self.problems.push(messages::unknown_member(base, &name.text, name.span, near));
+            let is_in_prelude = self.is_in_prelude(&name.text);
+            let (name, span) = (&name.text, name.span);
+            self.problems.push(messages::unknown_member(base, name, span, near, is_in_prelude));
             return;
         }
         let own = &self.scopes[module];

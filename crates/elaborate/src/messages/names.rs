@@ -69,16 +69,18 @@ pub(crate) fn unknown_member(
     name: &str,
     span: Span,
     near: Option<String>,
+    is_in_prelude: bool,
 ) -> Problem {
-    suggesting(
-        Problem::error(
-            "E0121",
-            format!("`{module}` does not define `{name}`"),
-            span,
-            "not defined there",
-        ),
-        near,
-    )
+    let problem = Problem::error(
+        "E0121",
+        format!("`{module}` does not define `{name}`"),
+        span,
+        "not defined there",
+    );
+    match is_in_prelude {
+        true => problem.hint(format!("`{name}` is there without an import and without a module")),
+        false => suggesting(problem, near),
+    }
 }
 
 pub(crate) fn duplicate_definition(name: &str, span: Span, first: Span) -> Problem {
