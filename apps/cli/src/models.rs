@@ -2,7 +2,8 @@
 
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use lambada::{
@@ -160,7 +161,7 @@ impl Shell {
         let draws = drawn.map_err(|why| self.unsampled(model, how, &posterior, &why))?;
         if draws.draws == 0 {
             report::tell(messages::NO_DRAWS);
-            return interrupted(&draws, &settings);
+            return ended(&draws, &settings);
         }
         if let Some((path, format)) = output {
             self.write_draws(path, format, &draws)?;
@@ -170,7 +171,7 @@ impl Shell {
             report::tell(&format!("\n{finding}\n"));
         }
         report::tell(&messages::sampled(&posterior, &draws, compiled, begun.elapsed()));
-        interrupted(&draws, &settings)
+        ended(&draws, &settings)
     }
 
     /// `lambada predict`
@@ -344,7 +345,7 @@ fn beside(output: &Path) -> PathBuf {
 }
 
 /// Removes the states of complete chains; tells that others are shorter than they should be.
-fn interrupted(draws: &Draws, settings: &Settings) -> Result<(), Report> {
+fn ended(draws: &Draws, settings: &Settings) -> Result<(), Report> {
     let states = settings.states.as_deref();
     if draws.draws as u64 >= settings.draws {
         let Some(states) = states else { return Ok(()) };
@@ -354,7 +355,7 @@ fn interrupted(draws: &Draws, settings: &Settings) -> Result<(), Report> {
     if draws.draws > 0 {
         report::tell(&messages::interrupted(draws.draws, settings.draws));
     }
-    if let Some(states) = states {
+    if let Some(states) = states.filter(|states| states.is_dir()) {
         report::tell(&messages::goes_on(&states.display()));
     }
     Err(String::new())
@@ -381,17 +382,17 @@ struct Watched {
     bars: Vec<indicatif::ProgressBar>,
     warmup: u64,
     divergences: Vec<AtomicU64>,
-    /// The folder of states, and whether a note about it was given.
+    /// The folder of states, and the last note about it.
     states: Option<PathBuf>,
-    noted: AtomicBool,
+    note: Mutex<String>,
 }
 
 impl Watched {
     fn new(settings: &Settings) -> Watched {
         let bars = progress::chains(settings.chains, settings.warmup + settings.draws);
         let divergences = (0..settings.chains).map(|_| AtomicU64::new(0)).collect();
-        let (states, noted) = (settings.states.clone(), AtomicBool::new(false));
-        Watched { bars, warmup: settings.warmup, divergences, states, noted }
+        let (states, note) = (settings.states.clone(), Mutex::default());
+        Watched { bars, warmup: settings.warmup, divergences, states, note }
     }
 
     fn end(&self) {
@@ -420,8 +421,12 @@ impl Watch for Watched {
             bar.set_position(*draw);
         }
         let Some(states) = &self.states else { return };
-        if !self.noted.swap(true, Ordering::Relaxed) {
-            report::tell(&messages::resumed(&states.display(), &what));
+        let text = messages::resumed(&states.display(), &what);
+        // All chains have the same to say.
+        let mut note = self.note.lock().unwrap_or_else(PoisonError::into_inner);
+        if *note != text {
+            report::tell(&text);
+            *note = text;
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Calls by XLA, the runtime of JAX, without Python: XLA passes its buffers to a handler, which
-//! runs the function that an attribute names. No thread waits for the interpreter's lock or for a copy.
+//! runs the function that an attribute names. No thread waits for the interpreter's
+//! lock or for a copy.
 //!
 //! The structures are those of `xla/ffi/api/c_api.h`; versions of it only append fields to them.
 

@@ -50,7 +50,7 @@ impl Fors {
         self.whole.get(&bound).copied()
     }
 
-    /// The extremum, and the array, of which the `for` binding this variable finds the place.
+    /// The extremum and the array whose place the `for` that binds this variable finds.
     pub(crate) fn place(&self, bound: Var) -> Option<(ReduceOp, Var)> {
         self.places.get(&bound).copied()
     }

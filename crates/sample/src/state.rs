@@ -183,11 +183,10 @@ fn path(folder: &Path, chain: usize) -> PathBuf {
 /// # Errors
 /// Errors of the file system. It is none if there is no such folder.
 pub fn remove_states(folder: &Path) -> std::io::Result<()> {
-    let files = match std::fs::read_dir(folder) {
-        Err(why) if why.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        files => files?,
-    };
-    for file in files {
+    if !folder.is_dir() {
+        return Ok(());
+    }
+    for file in std::fs::read_dir(folder)? {
         let file = file?;
         let name = file.file_name();
         let name = name.to_string_lossy();

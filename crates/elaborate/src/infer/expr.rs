@@ -344,7 +344,7 @@ impl Infer<'_> {
     }
 
     /// A later branch, against the type of the first. An open size of the first is not solved by an
-    /// unknown size of the later one, nor by that of `[]`, and the other way round: a branch without
+    /// unknown size of the later one, and neither size by that of `[]`, because a branch without
     /// elements does not mean that there never are any. `open_result`: the result may have any
     /// size, so that literals of different lengths are no problem.
     fn other_branch(&mut self, expr: &Expr, first: &Exp, open_result: bool) -> Exp {
